@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from statistics import fmean
 from typing import get_args
@@ -11,7 +11,6 @@ from typing import get_args
 from evaluation import planning
 from evaluation.commands import common
 from evaluation.commands.common import Command, InputError, Output
-from evaluation.commands.tables import Table
 from evaluation.commands.win_rates import percent
 from evaluation.evidence import Evidence, Settings
 from evaluation.fit.effects import USUAL_ITEM, USUAL_SYSTEM, Variances
@@ -20,14 +19,13 @@ from evaluation.scoring import planning_summaries
 from evaluation.scoring.summary_answers import answers_of
 from evaluation.scoring.win_rate import win_rates
 from evaluation.text import tokens
-from formats.points import unit_of, why_untested
+from formats.analyses import forecast
+from formats.analyses.forecast import StudyForecast
 from formats.records import Of
-from formats.results import Forecast, SummaryForecast, to_json
-from formats.results.planning import POWER, seconds_of, work
+from formats.results import Ground, SummaryForecast, to_json
+from formats.results.planning import POWER, seconds_of
 from formats.results.scores import WIN_RATE, is_tested
 from formats.settings import StudySettings
-
-SHARES = dict.fromkeys(("margin", "apart"), percent)
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -109,18 +107,11 @@ def run(options: argparse.Namespace) -> Output:
     )
     words = [len(tokens(sentence)) for topic in topics for sentence in topic.sentences]
     seconds = options.seconds or planning.seconds_of(topics) or seconds_of(2 * fmean(words))
-    return Output(
-        tables=[_table(report, settings.score, seconds, options)],
-        rows=_rows(report, settings.score, seconds, options),
-        data={
-            **to_json(report),
-            "seconds": seconds,
-            "pay": options.pay,
-            "difference": options.difference,
-            "needed": report.needed(options.difference) if options.difference and is_tested(settings.score) else None,
-            "settings": common.settings_as_json(settings),
-        },
-    )
+    planned = StudyForecast(report, settings.score, 0, seconds, False, Ground())
+    needed = report.needed(options.difference) if options.difference and is_tested(settings.score) else None
+    notes = f"Variance of utilities {report.variance:.2f}, share of similarity {report.share:.2f}; seed {report.seed}."
+    output = _output(planned, needed, [forecast.verdict(planned, options.difference), notes], options)
+    return replace(output, data={**output.data, "settings": common.settings_as_json(settings)})
 
 
 def _of_summaries(loaded: Sequence[Evidence], options: argparse.Namespace) -> Output:
@@ -129,21 +120,30 @@ def _of_summaries(loaded: Sequence[Evidence], options: argparse.Namespace) -> Ou
         raise InputError("no topic has two summaries to compare")
     report = _summaries_forecast(topics, options.at or planning_summaries.SIZES)
     taken = [own.seconds for topic in topics for own in topic.between_summaries if own.seconds is not None]
-    seconds = options.seconds or (fmean(taken) if taken else report.seconds)
-    variances = Variances(report.system_variance, report.item_variance)
-    error = report.error_for(options.difference) if options.difference else 0.0
-    needed = planning_summaries.answers_for(report.systems, report.topics, error, variances) if error else None
-    return Output(
-        tables=[_summaries_table(report, needed, seconds, options)],
-        rows=_rows(report, WIN_RATE, seconds, options),
-        data={
-            **to_json(report),
-            "seconds": seconds,
-            "pay": options.pay,
-            "difference": options.difference,
-            "needed": needed,
-        },
+    planned = StudyForecast(
+        report, WIN_RATE, 0, options.seconds or (fmean(taken) if taken else report.seconds), False, Ground()
     )
+    variances = Variances(report.system_variance, report.item_variance)
+    notes = [
+        forecast.verdict(planned, None),
+        f"Variance of systems {variances.system:.2f}, of their summaries {variances.item:.2f}.",
+    ]
+    needed = None
+    if options.difference:
+        error = report.error_for(options.difference)
+        needed = planning_summaries.answers_for(report.systems, report.topics, error, variances)
+        enough = "no number of answers: it takes more topics" if needed is None else f"{needed:,} answers a topic"
+        notes.append(
+            f"A difference of {percent(options.difference)} is told apart in {POWER:.0%} of studies with {enough}."
+        )
+    return _output(planned, needed, notes, options)
+
+
+def _output(planned: StudyForecast, needed: int | None, about: Sequence[str], options: argparse.Namespace) -> Output:
+    table = forecast.table(planned, options.difference, planned.seconds, options.pay)
+    asked = {"seconds": planned.seconds, "pay": options.pay, "difference": options.difference, "needed": needed}
+    notes = [*about, f"{planned.seconds:.0f} s a judgment.", table.note, *forecast.notes(planned)]
+    return Output([replace(table, note=" ".join(notes))], table, {**to_json(planned.record), **asked})
 
 
 def _summaries_forecast(topics: Sequence[Evidence], sizes: Sequence[int]) -> SummaryForecast:
@@ -152,23 +152,6 @@ def _summaries_forecast(topics: Sequence[Evidence], sizes: Sequence[int]) -> Sum
     systems = {summary.system for topic in topics for summary in topic.summaries}
     words = [len(tokens(" ".join(summary.sentences))) for topic in topics for summary in topic.summaries]
     return planning_summaries.forecast(sizes, len(systems), len(topics), 2 * fmean(words), variances, len(answers))
-
-
-def _summaries_table(report: SummaryForecast, needed: int | None, seconds: float, options: argparse.Namespace) -> Table:
-    learnt = f"learnt from {report.learnt_from} answers" if report.learnt_from else "as usual"
-    notes = [
-        f"{report.topics} topics, {report.systems} systems; {report.words:.0f} words in two summaries, {seconds:.0f} s "
-        "an answer",
-        f"variance of systems {report.system_variance:.2f}, of their summaries {report.item_variance:.2f}: {learnt}",
-        "margin: of the 95% interval of a difference of two win rates; apart: the difference told apart in "
-        f"{POWER:.0%} of studies, all systems compared",
-    ]
-    if options.difference:
-        enough = "no number of answers: it takes more topics" if needed is None else f"{needed:,} answers a topic"
-        asked = percent(options.difference)
-        notes.append(f"a difference of {asked} is told apart in {POWER:.0%} of studies with {enough}")
-    rows = _rows(report, WIN_RATE, seconds, options)
-    return replace(rows, title="How many answers about summaries?", notes=tuple(notes), digits=3, shows=SHARES)
 
 
 COMMAND = Command(
@@ -196,57 +179,3 @@ def _assumed(topics: Sequence[Evidence], settings: Settings, options: argparse.N
         random_share=options.random_share,
     )
     return assumed if options.careless is None else replace(assumed, careless=options.careless)
-
-
-def _table(report: Forecast, score: str, seconds: float, options: argparse.Namespace) -> Table:
-    compared = "those of standard summarizers" if report.are_standard else "those of TOPICS"
-    learnt = f"learnt from {report.learnt_from} judgments" if report.learnt_from else "as usual"
-    rows = _rows(report, score, seconds, options)
-    margins = [report.margin(point.se) for point in report.points if point.se is not None]
-    unit = unit_of(score, [(0.0, -margin, margin) for margin in margins])
-    notes = [
-        f"{report.sampled} of {report.topics} topics, {report.sentences:.0f} sentences on average, "
-        f"{report.runs} studies, seed {report.seed}; {report.systems} systems: {compared}",
-        f"variance of utilities {report.variance:.2f}, share of similarity {report.share:.2f}: {learnt}",
-        f"careless {report.careless:.0%}, ties {report.ties:.0%}; judgments a pair: {report.judgments_per_pair}; "
-        f"random pairs {report.random_share:.0%}; {seconds:.0f} s a judgment",
-        f"{unit.named('margin')}: of the 95% interval of a difference of two systems, and its standard deviation (sd)",
-        why_untested(score)
-        or f"apart: the difference told apart in {POWER:.0%} of studies, all systems compared"
-        f"{', at any look' * report.stop_rule}",
-    ]
-    if options.difference and is_tested(score):
-        needed = report.needed(options.difference)
-        enough = "more than were tried" if needed is None else f"about {needed:,} judgments a topic"
-        asked = unit.with_unit(f"{unit.times * options.difference:g}")
-        notes.append(f"a difference of {asked} is told apart in {POWER:.0%} of studies with {enough}")
-    return replace(
-        rows,
-        title="How many judgments?",
-        notes=tuple(notes),
-        digits=3,
-        shows=dict.fromkeys(("margin", "sd", "apart"), unit.show),
-    )
-
-
-def _rows(report: Forecast | SummaryForecast, score: str, seconds: float, options: argparse.Namespace) -> Table:
-    apart = ("apart",) if is_tested(score) else ()
-    chance = ("chance",) if options.difference and apart else ()
-    cost = ("cost",) if options.pay else ()
-    sd = ("sd",) if isinstance(report, Forecast) else ()
-    rows = [
-        (
-            *(point.judgments, spent.judgments, spent.hours),
-            *([spent.cost] if cost else []),
-            *(_if_any(error, report.margin) for error in (point.se, point.sd)[: 1 + len(sd)]),
-            *([_if_any(point.se, report.resolved)] if apart else []),
-            *([_if_any(point.se, lambda se: report.chance(se, options.difference))] if chance else []),
-        )
-        for point in report.points
-        for spent in [work(report.topics * point.judgments, seconds, options.pay)]
-    ]
-    return Table(("judgments", "in all", "hours", *cost, "margin", *sd, *apart, *chance), tuple(rows))
-
-
-def _if_any(error: float | None, figure: Callable[[float], float | None]) -> float | None:
-    return None if error is None else figure(error)

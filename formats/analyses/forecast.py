@@ -42,12 +42,12 @@ def show(forecast: StudyForecast, asked: Mapping[str, str]) -> Shown:
     """By number of judgments: the interval, the difference that is detected, hours and cost."""
     asked_for, seconds, pay = (number(name, asked) for name in NUMBERS)
     difference = None if asked_for is None else asked_for / forecast.unit.times
-    table = _table(forecast, difference, forecast.seconds if seconds is None else seconds, pay)
+    expected = table(forecast, difference, forecast.seconds if seconds is None else seconds, pay)
     return Shown(
-        _verdict(forecast, difference),
-        [*_figure(forecast), table, *_panels(forecast)],
+        verdict(forecast, difference),
+        [*_figure(forecast), expected, *_panels(forecast)],
         choices=[Choice(name, name, ((own, own),), own) for name in NUMBERS if (own := _said(name, asked))],
-        notes=_notes(forecast),
+        notes=notes(forecast),
     )
 
 
@@ -65,7 +65,8 @@ def _said(name: str, asked: Mapping[str, str]) -> str:
     return "" if number(name, asked) is None else asked[name]
 
 
-def _verdict(forecast: StudyForecast, difference: float | None) -> str:
+def verdict(forecast: StudyForecast, difference: float | None) -> str:
+    """How far the interval of a difference reaches or, where one is given, how many judgments it takes."""
     record, unit, why = forecast.record, forecast.unit, why_untested(forecast.score)
     if difference is not None and not why:
         about = {"difference": unit.with_unit(f"{unit.times * difference:g}")}
@@ -83,7 +84,7 @@ def _verdict(forecast: StudyForecast, difference: float | None) -> str:
         return sentence % (about | {"n": needed})
     with_error = [point for point in record.points if point.se is not None]
     if not with_error:
-        return _("Nothing can be said with the numbers of judgments that were tried.")
+        return f"{_('Nothing can be said with the numbers of judgments that were tried.')} {why}".strip()
     point = next((point for point in with_error if point.judgments == forecast.planned), with_error[-1])
     margin = _(
         "With %(n)d judgments a topic by many annotators, the 95%% interval of a difference reaches ±%(margin)s."
@@ -119,7 +120,8 @@ def _figure(forecast: StudyForecast) -> list[Figure]:
     return figure("forecast", _("What to expect"), caption, draw, tuple(lines))
 
 
-def _table(forecast: StudyForecast, difference: float | None, seconds: float, pay: float | None) -> Table:
+def table(forecast: StudyForecast, difference: float | None, seconds: float, pay: float | None) -> Table:
+    """What to expect by number of judgments; `difference`: of the score itself."""
     record, unit, is_tested = forecast.record, forecast.unit, not why_untested(forecast.score)
     about = {"difference": unit.with_unit(f"{unit.times * (difference or 0.0):g}")}
     chance = _("Chance for %(difference)s") % about if difference is not None and is_tested else ""
@@ -134,6 +136,12 @@ def _table(forecast: StudyForecast, difference: float | None, seconds: float, pa
         Column("chance", chance, _percent),
     )
 
+    reaches = _(
+        "“±”: how far the 95% interval of the difference of two systems over all topics reaches to either side; "
+        "farther where few annotators judge, as they differ."
+    )
+    marked = frozenset(k for k, point in enumerate(record.points) if point.judgments == forecast.planned)
+    about_marked = [_("The number that the study plans stands out.")] if marked else []
     told = _("“Told apart in 80%”: the difference at which that happens in 80 of 100 studies, all systems compared.")
 
     def row(point: ForecastPoint) -> tuple[Cell, ...]:
@@ -151,12 +159,8 @@ def _table(forecast: StudyForecast, difference: float | None, seconds: float, pa
         _("What to expect"),
         columns,
         tuple(map(row, record.points)),
-        note=_(
-            "“±”: how far the 95% interval of the difference of two systems over all topics reaches to either side; "
-            "farther where few annotators judge, as they differ. The number that the study plans stands out."
-        )
-        + (" " + told if is_tested else ""),
-        marked=frozenset(k for k, point in enumerate(record.points) if point.judgments == forecast.planned),
+        note=" ".join([reaches, *about_marked, *([told] if is_tested else [])]),
+        marked=marked,
     )
 
 
@@ -177,14 +181,15 @@ def _percent(chance: float | None) -> str:
     return DASH if chance is None else "> 99%" if chance > 0.99 else f"{100 * chance:.0f}%"
 
 
-def _notes(forecast: StudyForecast) -> list[str]:
+def notes(forecast: StudyForecast) -> list[str]:
+    """What the forecast rests on."""
     record = forecast.record
     of_annotators = _(
         "How far annotators differ is not known, and not included: several must have judged the same topics."
     )
-    notes = [] if forecast.ground.spread is not None else [of_annotators]
+    annotators = [] if forecast.ground.spread is not None else [of_annotators]
     if isinstance(record, SummaryForecast):
-        return [" ".join([*_of_summaries(record), *notes])]
+        return [" ".join([*_of_summaries(record), *annotators])]
     sampled = _(
         "%(sampled)d of %(topics)d topics, %(sentences).0f sentences on average, stand for all, each simulated "
         "%(runs)d times; %(systems)d systems, %(pairs)d pairs of them; %(careless).0f%% careless answers, %(ties).0f%% "
@@ -213,7 +218,7 @@ def _notes(forecast: StudyForecast) -> list[str]:
     sentences = [sampled % about, learnt % about]
     sentences += [standard] if record.are_standard else []
     sentences += [stop_rule] if record.stop_rule else []
-    sentences += notes
+    sentences += annotators
     old = [_("Texts or settings have changed since. Simulate again to include that.")] if forecast.is_outdated else []
     return [*old, " ".join(sentences)]
 
