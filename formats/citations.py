@@ -234,31 +234,3 @@ def bibtex(keys: Iterable[str], version: str) -> str:
     """A file of these publications, and of the program, each once."""
     entries = {key: CITATIONS[key] for key in keys if key != PROGRAM} | {PROGRAM: program(version)}
     return "\n\n".join(entry.bibtex(key) for key, entry in entries.items()) + "\n"
-
-
-def cff(version: str) -> str:
-    """The text of CITATION.cff, which code hosts read (Citation File Format 1.2.0): the program, and its paper."""
-    own, paper = program(version).fields, CITATIONS[ZOPF].fields
-    family, given = paper["author"].split(", ")
-    start, end = paper["pages"].split("--")
-    return f"""\
-cff-version: 1.2.0
-message: Please cite Preferendum and the paper whose method it follows.
-type: software
-title: "{own["title"]}"
-authors:
-  - name: {own["author"]}
-version: {version}
-date-released: "{RELEASED}"
-license: MIT
-references:
-  - type: conference-paper
-    title: {paper["title"]}
-    authors:
-      - family-names: {family}
-        given-names: {given}
-    collection-title: "{paper["booktitle"]}"
-    year: {paper["year"]}
-    start: {start}
-    end: {end}
-"""

@@ -12,6 +12,7 @@ from functools import cache
 from html.parser import HTMLParser
 from itertools import pairwise
 from pathlib import Path
+from typing import get_args
 
 import pytest
 from django.apps import apps
@@ -216,11 +217,11 @@ def test_an_archive_has_a_word_for_everything_that_a_row_may_hold():
     from formats.archive import study_records
 
     assert set(study_records.KINDS) == set(Annotator.Kind.values)
-    assert set(study_records.STATES) == set(Assignment.State.values)
+    assert set(get_args(study_records.State)) == set(Assignment.State.values)
     assert set(study_records.REASONS) == set(Assignment.Reason.values)
     assert set(study_records.SKIP_REASONS) == {"", *Assignment.SkipReason.values}
     assert {*answers.ANSWERS, answers.UNDONE} == dict(Judgment.ANSWERS).keys()
-    assert set(study_records.REPORTS) == set(ReportedPair.Reason.values)
+    assert set(get_args(study_records.Report)) == set(ReportedPair.Reason.values)
 
 
 # Pages

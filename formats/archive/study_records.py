@@ -21,8 +21,6 @@ ScoredByName = Literal["recommended", "published"]
 
 KINDS: tuple[str, ...] = get_args(Kind)
 USES: tuple[str, ...] = get_args(Use)
-STATES: tuple[str, ...] = get_args(State)
-REPORTS: tuple[str, ...] = get_args(Report)
 REASONS = ("random", "suggested", "imported", "training", "gold", "repeat")
 SKIP_REASONS = ("", "unclear", "broken", "language", "other")
 
