@@ -82,7 +82,7 @@ MIDDLEWARE = [
     "django.middleware.security.SecurityMiddleware",
     "whitenoise.middleware.WhiteNoiseMiddleware",
     "django.contrib.sessions.middleware.SessionMiddleware",
-    "django.middleware.locale.LocaleMiddleware",
+    "annotate.server.languages.middleware",
     "django.middleware.common.CommonMiddleware",
     "django.middleware.csrf.CsrfViewMiddleware",
     "django.contrib.auth.middleware.AuthenticationMiddleware",
@@ -215,7 +215,7 @@ CONTENT_SECURITY_POLICY = {
 
 LANGUAGE_CODE = "en"
 LOCALE_PATHS = [BASE_DIR / "annotate" / "locale"]
-# Django knows a hundred; screen readers misread an English page that claims to be in another language.
+# Annotators' pages are translated. Django knows a hundred languages; a page must not claim one that it is not in.
 LANGUAGES = [
     (code, name)
     for code, name in global_settings.LANGUAGES

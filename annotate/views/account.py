@@ -27,6 +27,7 @@ from annotate import access, accounts, five_pairs, invitations, members, second_
 from annotate.models import Annotator, Invitation, Membership, Token
 from annotate.reports import plots
 from annotate.server import email, limits
+from annotate.server.languages import speak
 from annotate.views.limited import limited
 from annotate.views.refusals import refusals_shown
 from annotate.views.second_factor import enter, let_in
@@ -130,6 +131,7 @@ def my_judging(request: HttpRequest) -> HttpResponse:
     if request.user.is_authenticated:
         mine |= Q(user=request.user)
     annotators = Annotator.objects.lasting().filter(mine).select_related("study").order_by("-pk")
+    speak(request, annotators[0].study.language if annotators else "")
     return render(request, "account/my_judging.html", {"annotators": annotators})
 
 

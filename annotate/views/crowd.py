@@ -15,6 +15,7 @@ from annotate import access, crowd, invitations
 from annotate.models import Annotator, Consent, Recruitment, Study
 from annotate.refusal import Refusal
 from annotate.server import limits
+from annotate.server.languages import speak
 from annotate.views.judging.join import agrees, their_own, welcome
 from annotate.views.judging.progress import find_annotator, go_on
 from annotate.views.limited import limited
@@ -32,6 +33,7 @@ def arrive(request: HttpRequest, token: str) -> HttpResponse:
     if study is None:
         limits.spend(limits.GUESSES, limits.visitor(request))
         raise Http404
+    speak(request, study.language)
     recruitment = crowd.recruitment_of(study)
     if recruitment.platform == Recruitment.Platform.NONE:
         raise Http404

@@ -92,7 +92,7 @@ def test_practice_says_what_is_right_and_why_and_leads_on(client):
     client.post(f"/progress/{first.annotator.key}/draw/")
     second = held()
     got = answer(client, second, second.expected, headers=HTMX | {"Judge-Showing": ""}).json()
-    assert "Right" in got["part"]
+    assert "Correct" in got["part"]
     assert (got["here"], got["ahead"]) == (page_of(second), None)
     client.post(f"/progress/{first.annotator.key}/draw/")
     assert "Pair 1 of 30" in client.get(page_of(held())).content.decode()

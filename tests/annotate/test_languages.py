@@ -1,4 +1,4 @@
-"""Another language: all that people read is collected for its translator, and no page says to be in it before."""
+"""Annotators' pages are in the language of their texts, or in the one that they choose; all others are in English."""
 
 from __future__ import annotations
 
@@ -10,58 +10,83 @@ from typing import Any
 import pytest
 from django.core.management import call_command
 from django.test import Client
+from django.urls import reverse
 
-from annotate.management.commands.makemessages import texts_of
+from annotate import invitations
+from annotate.models import Topic
+from tests.annotate import making
+from tests.annotate.judging_study import ready_study
+from tests.conftest import MUST_RUN
 
-#: Texts, and where they stand.
-SOME = {
-    "Saved: %(answer)s.": "annotate/views",
-    "invitation links only": "annotate/models",
-    "Why can’t you judge this pair?": "templates/judge",
-    "Krippendorff’s alpha against the number of judgments": "formats/analyses/annotator_agreement.py",
-    "a time with its zone such as 2026-01-31T16:53:19Z": "formats/checks/shapes.py",
-    "%(name)s, which is unknown": "formats/checks/complaints.py",
-    "%(name)s, which is unknown (most similar: %(near)s)": "formats/checks/complaints.py",
-    "a pair that can be prepared": "annotate/judging/gold_pairs.py",
-    "no zip": "formats/archive/study.py",
-    "fewer": "formats/readers/tables.py",
-    "Do scores depend on the topic?": "formats/analyses/registry.py",
-    "Differ": "formats/analyses/document_sets.py",
-}
+LANGUAGES = ["ar", "de", "es", "fr", "it", "ja", "pt", "zh_Hans"]
+#: Texts of other rooms, which annotators do not read.
+FOR_OTHERS = ("annotate/forms.py", "templates/research", "formats/analyses")
+needs_gettext = pytest.mark.skipif(
+    not shutil.which("msgfmt") and "gettext" not in MUST_RUN, reason="no gettext here (Debian: apt-get install gettext)"
+)
 
 
-def test_a_translator_is_given_what_people_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, settings: Any) -> None:
+@pytest.fixture
+def fresh(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, settings: Any) -> Path:
+    """A copy of the catalogues after `makemessages` and `compilemessages`."""
     for room in ("annotate", "evaluation", "formats", "templates"):
         shutil.copytree(settings.BASE_DIR / room, tmp_path / room, ignore=shutil.ignore_patterns("__pycache__", "demo"))
     settings.LOCALE_PATHS = [tmp_path / "annotate" / "locale"]
     monkeypatch.chdir(tmp_path)
-    call_command("makemessages", locale=["de"], verbosity=0)
-    collected = (tmp_path / "annotate/locale/de/LC_MESSAGES/django.po").read_text().replace('"\n"', "")
-    for text, room in SOME.items():
-        entries = [entry for entry in collected.split("\n\n") if f'msgid "{text}"' in entry]
-        assert len(entries) == 1, text
-        assert re.search(rf"^#: .*{re.escape(room)}", entries[0], re.MULTILINE), text
-    assert not list(tmp_path.rglob("*.py.py"))
+    call_command("makemessages", locale=LANGUAGES, verbosity=0)
+    call_command("compilemessages", verbosity=0)  # refuses placeholders that disagree
+    return tmp_path / "annotate" / "locale"
 
 
-def test_of_a_module_that_marks_nothing_texts_are_taken_and_docstrings_left() -> None:
-    source = "\n".join(
-        [
-            '"""What it is."""',
-            'KEY = "topic"',
-            "def read(place):",
-            '    """Read it."""',
-            '    place.refuse("null", "a " "number")',
-            '    found = "an empty text"',
-            '    raise ValueError(f"the line {place}")',
-        ]
+@needs_gettext
+def test_no_text_of_an_annotators_page_lacks_its_translation(fresh: Path, settings: Any) -> None:
+    for language in LANGUAGES:
+        catalogue = (fresh / language / "LC_MESSAGES" / "django.po").read_text()
+        assert catalogue == (settings.BASE_DIR / "annotate/locale" / language / "LC_MESSAGES/django.po").read_text()
+        assert not re.search(r'^msgstr(\[\d\])? ""\n(?!")', catalogue, re.MULTILINE), language
+        assert "#, fuzzy" not in catalogue, language
+        assert not any(room in catalogue for room in FOR_OTHERS), language
+
+
+@needs_gettext
+def test_the_compiled_catalogues_are_those_of_the_texts(fresh: Path, settings: Any) -> None:
+    for language in LANGUAGES:
+        compiled = Path(language, "LC_MESSAGES", "django.mo")
+        assert (fresh / compiled).read_bytes() == (settings.BASE_DIR / "annotate/locale" / compiled).read_bytes()
+
+
+def test_the_language_of_the_texts_decides_until_the_reader_chooses(client: Client, db: None) -> None:
+    study = ready_study(language="pt-BR")
+    here = invitations.invitation_path(invitations.invite(study, making.owner(study)))
+    assert language_of(client, here) == ("pt", "ltr")
+    pair = client.post(here).url
+    assert language_of(client, pair) == ("pt", "ltr")
+    Topic.objects.update(language="ar")
+    assert language_of(client, pair) == ("ar", "rtl")
+    chosen = client.post(
+        reverse("set_language"), {"language": "zh-hans"}, headers={"Referer": f"http://testserver{pair}"}
     )
-    assert texts_of(source) == [(5, "a number"), (5, "null"), (6, "an empty text")]
+    assert chosen.url == f"http://testserver{pair}"
+    assert language_of(client, pair) == ("zh-hans", "ltr")
 
 
-@pytest.mark.django_db
-@pytest.mark.parametrize("language", ["cy", "ar"])
-def test_a_page_is_in_a_language_only_if_somebody_translated_it(client: Client, language: str) -> None:
-    page = client.get("/about/", headers={"Accept-Language": language})
-    assert '<html lang="en" dir="ltr">' in page.content.decode()
-    assert page["Content-Language"] == "en"
+@pytest.mark.parametrize("language", ["cy", "tlh", "qya-Latn-001"])
+def test_a_page_is_in_english_where_no_translation_fits(client: Client, db: None, language: str) -> None:
+    study = ready_study(language=language)
+    here = invitations.invitation_path(invitations.invite(study, making.owner(study)))
+    client.cookies["django_language"] = "../../etc"
+    assert language_of(client, here) == ("en", "ltr")
+
+
+def test_a_page_for_others_is_in_english_whatever_was_chosen(client: Client, db: None) -> None:
+    client.cookies["django_language"] = "de"
+    assert language_of(client, "/about/", headers={"Accept-Language": "ar"}) == ("en", "ltr")
+    assert language_of(client, "/judging/") == ("de", "ltr")
+
+
+def language_of(client: Client, address: str, **request: Any) -> tuple[str, str]:
+    """The language that a page claims, and its direction."""
+    page = client.get(address, **request)
+    language, direction = re.findall(r'<html lang="([^"]+)" dir="(\w+)">', page.content.decode())[0]
+    assert page["Content-Language"] == language
+    return language, direction

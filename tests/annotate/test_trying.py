@@ -249,7 +249,7 @@ def test_practice_comes_first_and_is_explained(study, owner) -> None:
         better = GoldPair.objects.order_by("pk")[number - 1].better.text
         answered(owner, here, "left" if html.index(better) < html.index('value="right"') else "right")
         explained = owner.get(here).content.decode()
-        assert ">Right</h1>" in explained
+        assert ">Correct</h1>" in explained
         assert "Because of" in explained
         here = owner.post(draw).url
     html = owner.get(here).content.decode()

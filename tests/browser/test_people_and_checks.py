@@ -41,7 +41,7 @@ def practise(page: Page, number: int, right: bool, axe: Axe | None = None) -> No
     side = held().expected
     page.wait_for_timeout(QUIET)
     page.keyboard.press({"left": "1", "right": "2"}[side] if right else {"left": "2", "right": "1"}[side])
-    expect(page.get_by_role("heading", name="Right" if right else "The other one")).to_be_focused()
+    expect(page.get_by_role("heading", name="Correct" if right else "The other one")).to_be_focused()
     expect(page.get_by_text("Because of")).to_be_visible()
     if axe:
         axe(page)

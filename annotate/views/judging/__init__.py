@@ -3,6 +3,10 @@
 Every address is a page that works without JavaScript. Where htmx asks, it gets the part `#task` of that page.
 """
 
+from django.urls import path
+from django.views.i18n import set_language
+
 from annotate.views.judging import join, pair, progress, trying
 
-urlpatterns = [*join.urlpatterns, *progress.urlpatterns, *pair.urlpatterns, *trying.urlpatterns]
+urlpatterns = [path("language/", set_language, name="set_language")]
+urlpatterns += [*join.urlpatterns, *progress.urlpatterns, *pair.urlpatterns, *trying.urlpatterns]

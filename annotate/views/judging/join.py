@@ -17,6 +17,7 @@ from annotate.forms import OnceForm
 from annotate.models import Annotator, Invitation, Membership, Study
 from annotate.refusal import Refusal
 from annotate.server import limits
+from annotate.server.languages import speak
 from annotate.views import account
 from annotate.views.judging.progress import go_on, trial_of
 from annotate.views.limited import limited
@@ -33,6 +34,7 @@ def join(request: HttpRequest, token: str) -> HttpResponse:
     if invitation.role != Membership.Role.ANNOTATOR:
         return account.accept_invitation(request, invitation, token)
     study = invitation.study
+    speak(request, study.language)
     if access.is_partial(request.user, study):
         return their_own(request, study)
     form_token = OnceForm(request.POST).token

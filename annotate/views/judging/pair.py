@@ -32,6 +32,7 @@ from annotate.judging import NoPair, Outcome
 from annotate.models import Annotator, Assignment, ReportedPair, Sentence
 from annotate.refusal import Refusal
 from annotate.server import limits
+from annotate.server.languages import speak
 from annotate.views.judging import progress
 from annotate.views.limited import limited
 from formats.answers import ANSWERS, PREFERENCES, SIDES, SUMMARY_ANSWERS, UNDONE, other_side
@@ -195,6 +196,7 @@ def _find_answered(request: HttpRequest, key: UUID) -> tuple[Assignment, Assignm
 def _theirs(request: HttpRequest, assignment: Assignment, ticket: str = "") -> Assignment:
     """The pair, if it was drawn for this browser's annotator, or a ticket proves that it was."""
     annotator = assignment.annotator
+    speak(request, annotator.study.language)
     if access.is_annotator(request, annotator):
         return assignment
     if not ticket or not constant_time_compare(ticket, SHOWN.signature(str(assignment.key))):

@@ -16,6 +16,7 @@ from django.views.decorators.http import require_POST, require_safe
 from annotate import access, crowd, five_pairs, judging
 from annotate.judging import NoPair
 from annotate.models import Annotator, Assignment, Study
+from annotate.server.languages import speak
 
 
 @require_safe
@@ -116,6 +117,7 @@ def page(request: HttpRequest, name: str, context: dict[str, Any], status: int =
     """The page, or for htmx only the part of it that changes."""
     part = wants_part(request)
     template = f"judge/parts/{name}.html" if part else f"judge/{name}.html"
+    speak(request, context.get("language", context["study"].language))
     if context["annotator"].kind == Annotator.TRIAL:
         context = context | {"trial": trial_of(context["study"])}
     return render(request, template, context | {"part": part, "csrf_token": get_token(request)}, status=status)
@@ -131,6 +133,7 @@ def find_annotator(request: HttpRequest, key: UUID) -> Annotator:
     annotator = Annotator.objects.select_related("study").filter(key=key).first()
     if annotator is None or not access.is_annotator(request, annotator):
         raise Http404
+    speak(request, annotator.study.language)
     return annotator
 
 

@@ -10,6 +10,7 @@ from django.views.decorators.http import require_http_methods
 from annotate import access, five_pairs, judging
 from annotate.models import Assignment, Study
 from annotate.server import limits
+from annotate.server.languages import speak
 from annotate.views.judging import progress
 from annotate.views.judging.join import welcome
 from annotate.views.limited import limited
@@ -20,6 +21,7 @@ from formats.answers import ANSWERS
 @require_http_methods(["GET", "HEAD", "POST"])
 def try_study(request: HttpRequest, study: Study) -> HttpResponse:
     """What annotators read first; a visitor who begins is led to the first pair."""
+    speak(request, study.language)
     if request.method == "POST":
         return progress.go_on(request, judging.start_trial(study, access.account(request)))
     return welcome(request, study, None, is_trial=True)
