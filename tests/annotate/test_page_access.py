@@ -42,13 +42,13 @@ GET  200 200 200 200 200 200 200 200 200 200 200 200 200  about withdrawn docs d
 GET  404 404 404 404 404 404 404 404 404 404 404 404 200  metrics
 GET  200 200 200 200 200 200 302 302 302 302 302 302 302  sign_in
 POST 200 200 200 200 200 200 302 302 302 302 302 302 302  sign_in
-POST 302 302 302 302 302 302 302 302 302 302 302 302 302  sign_in_link sign_out sign_in_code demo
+POST 302 302 302 302 302 302 302 302 302 302 302 302 302  sign_in_link sign_out sign_in_code demo set_language
 GET  404 404 404 404 404 404 404 404 404 404 404 404 404  sign_up security_txt forgotten forgotten_sent new_password
 POST 404 404 404 404 404 404 404 404 404 404 404 404 404  sign_up forgotten new_password leave
 GET    L   L   L   L   L   L 404 404 404 404 404 404 404  account_email email_confirm
 POST   L   L   L   L   L   L 404 404 404 404 404 404 404  account_email email_confirm
 GET    L   L   L   L   L   L 404 404 200 200 404 200 200  health
-GET  302 302 302 302 302 302 302 302 302 302 302 302 302  sign_in_code demo
+GET  302 302 302 302 302 302 302 302 302 302 302 302 302  sign_in_code demo set_language
 GET    L   L   L   L   L   L 200 200 200 200 200 200 200  account password second_factor studies
 POST   L   L   L   L   L   L 200 200 200 200 200 200 200  account second_factor markdown_preview
 POST   L   L   L   L   L   L 302 302 302 302 302 302 302  sessions_end password

@@ -106,7 +106,7 @@ FORMS = {
         "sign_out",
     ],
     "participant": ["join", "crowd", "pair", "skip", "undo", "shortcuts", "withdraw"],
-    "nobody": ["sign_in", "sign_in_code", "sign_up", "forgotten", "demo"],
+    "nobody": ["sign_in", "sign_in_code", "sign_up", "forgotten", "demo", "set_language"],
 }
 #: Whose answer says which fields are wrong.
 COMPLAINING = {
@@ -231,6 +231,7 @@ def whole(site: Website, name: str) -> dict[str, object]:
         "forgotten": {"email": "x@example.org"},
         "account_email": {"email": "x@example.org", "password": "a long enough password"},
         "sign_out": {"next": "/about/"},
+        "set_language": {"language": "de", "next": "/about/"},
         "sign_up": {"username": "somebody", "password": "seven unrelated words"},
     }
     return site.body(name) | others.get(name, {})
