@@ -321,13 +321,19 @@ def test_whoever_withdraws_leaves_their_answers_and_no_name():
     assert_books_balance(study)
 
 
-def test_whoever_erases_leaves_nothing_but_a_line_and_a_digest():
+def study_of_two() -> tuple[Study, Annotator, Annotator]:
+    """Two participants: one has judged a pair, the other has agreed."""
     study = crowd_study()
     # A tally's key is not its topic's, wherever topics came and went.
     Tally.objects.update(id=F("id") + 1_000)
     other, annotator = crowd.enter(study, P2), crowd.enter(study, P1, "s1")
     judged(other)
     crowd.agree(annotator)
+    return study, other, annotator
+
+
+def test_whoever_erases_leaves_nothing_but_a_line_and_a_digest():
+    study, other, annotator = study_of_two()
     judged(annotator)
     judging.undo(judged(annotator))
     pseudonym, before = annotator.pseudonym, Tally.objects.get()
@@ -372,12 +378,7 @@ def test_whoever_came_by_an_invitation_may_withdraw_too_and_erase_later():
 
 
 def test_the_data_about_somebody_is_all_of_it_and_theirs_alone():
-    study = crowd_study()
-    # A tally's key is not its topic's, wherever topics came and went.
-    Tally.objects.update(id=F("id") + 1_000)
-    other, annotator = crowd.enter(study, P2), crowd.enter(study, P1, "s1")
-    judged(other)
-    crowd.agree(annotator)
+    _study, _other, annotator = study_of_two()
     assignment = judged(annotator, "right")
     judging.undo(assignment)
     judging.record_judgment(assignment, 3, "left", 2.0)

@@ -15,6 +15,7 @@ from django.test import Client
 from annotate import accounts
 from annotate.models import AuditEntry
 from annotate.server import email
+from tests.annotate.visitors import signed_in
 
 pytestmark = pytest.mark.django_db
 PASSWORD = "four unrelated words here"
@@ -32,12 +33,6 @@ def set_up(settings: Any) -> Iterator[None]:
 @pytest.fixture
 def ada() -> User:
     return User.objects.create_user("ada", "ada@example.org", PASSWORD)
-
-
-def signed_in(user: User) -> Client:
-    client = Client()
-    client.force_login(user)
-    return client
 
 
 def asked(address: str = "ada@example.org", client: Client | None = None) -> list[str]:

@@ -21,6 +21,7 @@ from annotate import invitations, second_factor
 from annotate.models import AuditEntry, SecondFactor
 from annotate.refusal import Refusal
 from annotate.server import email, limits
+from tests.annotate.test_account_sessions import is_in
 from tests.annotate.test_judging_together import at_once
 from tests.annotate.test_page_hostile import HOSTILE
 from tests.conftest import ROOT
@@ -48,10 +49,6 @@ def recovery(ada: User, clock: Any) -> list[str]:
     codes = second_factor.switch_on(ada, SECRET, APP.now())
     clock.shift(30)
     return codes
-
-
-def is_in(client: Client) -> bool:
-    return client.get("/account/").status_code == 200
 
 
 def asked(password: str = PASSWORD) -> Client:

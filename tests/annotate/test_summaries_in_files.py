@@ -23,6 +23,7 @@ from tests.annotate import making
 from tests.annotate.judging_study import assert_books_balance, joined, judged
 from tests.annotate.making import lines
 from tests.annotate.test_comparing_summaries import SYSTEMS, counted, of_summaries, record, study_of
+from tests.annotate.test_exports import packed
 from tests.formats.hostile import zipped
 
 pytestmark = pytest.mark.django_db
@@ -49,12 +50,6 @@ def of_kind(preferences: Any, of: str) -> list[tuple[str, str, str]]:
 
 def exported(study: Study) -> list[Preference]:
     return list(exports.preferences(study))
-
-
-def packed(study: Study) -> bytes:
-    file = io.BytesIO()
-    formats.archive.study.write(exports.make_archive(study), file)
-    return file.getvalue()
 
 
 @pytest.mark.parametrize("asked", ["sentences", "summaries", "both"])

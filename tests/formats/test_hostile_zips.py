@@ -13,6 +13,7 @@ from formats.checks import limits
 from formats.checks.complaints import Complaints, Place
 from formats.readers.packed import Archive
 from formats.readers.sources import Damaged
+from tests.formats.hostile import entry
 
 GOOD = ("topics/T/documents/d.txt", "One. Two.")
 
@@ -28,13 +29,6 @@ def packed(path: Path, add: Callable[[zipfile.ZipFile], object]) -> Path:
         archive.writestr(*GOOD)
         add(archive)
     return path
-
-
-def entry(name: str, *, mode: int = 0o100644, method: int = zipfile.ZIP_DEFLATED) -> zipfile.ZipInfo:
-    info = zipfile.ZipInfo(name)
-    info.external_attr = mode << 16
-    info.compress_type = method
-    return info
 
 
 @pytest.mark.parametrize(
