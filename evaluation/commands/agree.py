@@ -87,9 +87,8 @@ def run(options: argparse.Namespace) -> Output:
             **to_json(report),
             "pairs_of_systems": to_json(pairs),
             "also": to_json(other),
-            "settings": common.settings_as_json(settings),
-            "simulated": label or None,
             "added": options.add,
+            **common.provenance(options, settings),
         },
     )
 

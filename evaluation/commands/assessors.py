@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Iterator
-from dataclasses import replace
 
 from evaluation.commands import common, compared
 from evaluation.commands.common import Command, InputError, Output
@@ -51,16 +50,14 @@ def run(options: argparse.Namespace) -> Output:
             "nothing can be told of assessors: it takes two equal summaries of a topic, or summaries that several "
             "assessors scored, with ratings by assessor; or Pyramids that say who annotated them (docs/formats.md)"
         )
-    label = common.judgments_are_simulated(options)
     return Output(
-        tables=list(_tables(report, label)),
+        tables=list(_tables(report, options)),
         rows=assessors.figures(report),
         data={
             **to_json(report),
             "draws": options.draws,
             "seed": options.seed,
-            "settings": common.settings_as_json(settings),
-            "simulated": label or None,
+            **common.provenance(options, settings),
         },
     )
 
@@ -75,11 +72,11 @@ COMMAND = Command(
 )
 
 
-def _tables(report: AssessorsReport, label: str) -> Iterator[Table]:
+def _tables(report: AssessorsReport, options: argparse.Namespace) -> Iterator[Table]:
     """Metrics of every dimension, since a terminal has no choice."""
     yield assessors.figures(report)
     yield assessors.ranks(report)
     for dimension in report.dimensions:
         table = assessors.metrics(dimension)
         if table.rows:
-            yield replace(table, note=f"{table.note} Judgments {label}.") if label else table
+            yield common.labelled(table, options)

@@ -130,9 +130,15 @@ def settings_from(options: argparse.Namespace) -> Settings:
     return settings
 
 
-def settings_as_json(settings: Settings) -> dict[str, Any]:
-    """The settings by the names of the options."""
-    return asdict(settings)
+def provenance(options: argparse.Namespace, settings: Settings) -> dict[str, Any]:
+    """What JSON says of where figures come from: settings by the names of the options, and simulated judgments."""
+    return {"settings": asdict(settings), "simulated": judgments_are_simulated(options) or None}
+
+
+def labelled(table: shown.Table, options: argparse.Namespace) -> shown.Table:
+    """The table, with a note where judgments are simulated."""
+    label = judgments_are_simulated(options)
+    return replace(table, note=f"{table.note} Judgments {label}.") if label else table
 
 
 def load(options: argparse.Namespace, settings: Settings, *, judgments_needed: bool = True) -> list[Evidence]:

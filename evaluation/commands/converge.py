@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Iterable, Sequence
-from dataclasses import replace
 from pathlib import Path
 
 from evaluation.commands import common, compared
@@ -51,12 +50,11 @@ def run(options: argparse.Namespace) -> Output:
     if options.svg:
         (curves,) = convergence.curves(report)
         options.svg.write_text(curves.draw(PAPER).alone(), encoding="utf-8")
-    label = common.judgments_are_simulated(options)
     first, *others = convergence.tables(report)
     return Output(
-        tables=[replace(first, note=f"{first.note} Judgments {label}.") if label else first, *others],
+        tables=[common.labelled(first, options), *others],
         rows=convergence.samples(report),
-        data={**to_json(report), "settings": common.settings_as_json(settings), "simulated": label or None},
+        data={**to_json(report), **common.provenance(options, settings)},
     )
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import asdict, replace
 from statistics import fmean
 from typing import get_args
 
@@ -111,7 +111,7 @@ def run(options: argparse.Namespace) -> Output:
     needed = report.needed(options.difference) if options.difference and is_tested(settings.score) else None
     notes = f"Variance of utilities {report.variance:.2f}, share of similarity {report.share:.2f}; seed {report.seed}."
     output = _output(planned, needed, [forecast.verdict(planned, options.difference), notes], options)
-    return replace(output, data={**output.data, "settings": common.settings_as_json(settings)})
+    return replace(output, data={**output.data, "settings": asdict(settings)})
 
 
 def _of_summaries(loaded: Sequence[Evidence], options: argparse.Namespace) -> Output:

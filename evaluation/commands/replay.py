@@ -61,7 +61,7 @@ def run(options: argparse.Namespace) -> Output:
     return Output(
         tables=[_table(report, settings.score, label, "a sentence's utility")],
         rows=_rows(report),
-        data={**to_json(report), "settings": common.settings_as_json(settings), "simulated": label or None},
+        data={**to_json(report), **common.provenance(options, settings)},
     )
 
 

@@ -60,9 +60,8 @@ def run(options: argparse.Namespace) -> Output:
             "systems": to_json(systems),
             "differences": to_json(differences),
             "ground": to_json(comparison.ground),
-            "settings": common.settings_as_json(settings),
             "over": options.over,
-            "simulated": label or None,
+            **common.provenance(options, settings),
             **({"win_rates": summaries.as_json()} if summaries else {}),
         },
     )

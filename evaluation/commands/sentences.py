@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import get_args
 
@@ -64,7 +64,7 @@ def run(options: argparse.Namespace) -> Output:
             **to_json(report),
             "pairs": options.pairs,
             "seed": options.seed,
-            "settings": common.settings_as_json(settings) | {"smooth": list(smoothings)},
+            "settings": asdict(settings) | {"smooth": list(smoothings)},
         },
     )
 

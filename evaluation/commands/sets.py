@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Iterator
-from dataclasses import replace
 
 from evaluation.commands import common, compared
 from evaluation.commands.common import Command, Output
@@ -27,15 +26,11 @@ def run(options: argparse.Namespace) -> Output:
     loaded = common.load(options, settings, judgments_needed=False)
     dimensions, metrics, topics = compared.asked(loaded, options, settings)
     report = document_sets_report(compared.scored(topics, dimensions, metrics), options.peers, options.level)
-    label = common.judgments_are_simulated(options)
+    tests, *others = _tables(report)
     return Output(
-        tables=list(_tables(report, label)),
+        tables=[common.labelled(tests, options), *others],
         rows=document_sets.scores(report.scorers),
-        data={
-            **to_json(report),
-            "settings": common.settings_as_json(settings),
-            "simulated": label or None,
-        },
+        data={**to_json(report), **common.provenance(options, settings)},
     )
 
 
@@ -49,9 +44,8 @@ COMMAND = Command(
 )
 
 
-def _tables(report: DocumentSetsReport, label: str) -> Iterator[Table]:
+def _tables(report: DocumentSetsReport) -> Iterator[Table]:
     """Of every scorer, since a terminal has no choice."""
-    tests = document_sets.tests(report.scorers, {})
-    yield replace(tests, note=f"{tests.note} Judgments {label}.") if label else tests
+    yield document_sets.tests(report.scorers, {})
     yield from map(document_sets.topics, report.scorers)
     yield document_sets.gaps(report.scatters)
