@@ -7,14 +7,15 @@ topics.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 from django.apps import apps
 from django.core import serializers
-from django.db import transaction
-from django.db.models import Exists, F, Model, OuterRef, QuerySet
+from django.db import IntegrityError, transaction
+from django.db.models import Exists, F, Model, OuterRef, Q, QuerySet
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
@@ -53,9 +54,6 @@ OF_HUMAN_SCORES: tuple[str, ...] = (
 #: Analyses of a ranking by answers about summaries.
 OF_WIN_RATES = ("win-rate-influence", "win-rate-smallest-set", "later-systems", "summary-forecast")
 Kind = Removal.Kind
-#: The tables that are kept as text, those that others refer to first.
-ORDER: tuple[type[Model], ...] = (*(System, Reference, PyramidAnnotation, Summary, HumanScore, MetricScore, GoldPair),)
-
 REMOVABLE = (Kind.TOPIC, Kind.SYSTEM, Kind.SUMMARY, Kind.REFERENCE, Kind.HUMAN_SCORES)
 #: The tables that are counted for those who decide.
 COUNTED: Mapping[str, type[Model]] = {
@@ -86,7 +84,7 @@ class Target:
         """How much is removed with it; without zeros."""
         numbers = {name: self.rows[table].count() for name, table in COUNTED.items() if table in self.rows}
         if self.kind == Kind.TOPIC and self.topic is not None:
-            answers = judging.answers_in(*_with_compared([self.topic]))
+            answers = judging.answers_in(*_with_compared([self.topic.pk]))
             numbers["documents"] = SourceDocument.objects.filter(topic=self.topic).count()
             numbers["sentences"] = Sentence.objects.filter(topic=self.topic).count()
             numbers["judgments"] = answers.count()
@@ -156,7 +154,7 @@ def remove(study: Study, user: User, kind: str, key: str) -> Removal:
     if target is None:
         raise _gone()
     _refuse_needed(study, target)
-    topics = list(_locked(target.topics))
+    topics = [topic.pk for topic in _locked(target.topics)]
     _raise_removed_version(study, topics)
     counts = target.counts()
     removal = Removal.objects.create(
@@ -166,16 +164,15 @@ def remove(study: Study, user: User, kind: str, key: str) -> Removal:
         name=target.name,
         topic_name=target.topic_name,
         counts=counts,
-        rows=_as_text(target),
+        rows=serializers.serialize("json", chain(*target.rows.values())),
     )
-    _delete(target)
+    _delete(study, target)
     if kind == Kind.TOPIC:
-        with_compared = _with_compared(topics)
-        for topic in with_compared:
+        for topic in _with_compared(topics):
             judging.void(topic)
-        Topic.asked.filter(pk__in=[topic.pk for topic in with_compared]).update(removal=removal)
+        _with_compared(topics).update(removal=removal)
     elif Summary in target.rows:
-        compared.keep_in_step(study, [topic.pk for topic in topics], removal)
+        compared.keep_in_step(study, topics, removal)
     _compute_anew(study, kind, topics)
     note(study, user, "remove data", **_named(removal), **counts)
     return removal
@@ -210,17 +207,11 @@ def _refuse_needed(study: Study, target: Target) -> None:
             raise Refusal(_("This topic has nothing else. Remove the whole topic."), "needed")
 
 
-def _as_text(target: Target) -> str:
-    rows = [row for table in ORDER if table in target.rows for row in target.rows[table].order_by("pk")]
-    return str(serializers.serialize("json", rows))
-
-
-def _delete(target: Target) -> None:
-    systems = list(target.rows[System].values_list("pk", flat=True)) if System in target.rows else []
-    for table in reversed(ORDER):
-        if table in target.rows and table is not System:
-            target.rows[table].delete()
-    System.objects.filter(pk__in=systems, summaries=None).delete()
+def _delete(study: Study, target: Target) -> None:
+    for table, rows in target.rows.items():
+        if table is not System:
+            rows.delete()
+    System.objects.filter(study=study, summaries=None).delete()
 
 
 def _named(removal: Removal) -> dict[str, str]:
@@ -231,54 +222,49 @@ def _named(removal: Removal) -> dict[str, str]:
 # What was computed
 
 
-def _compute_anew(study: Study, kind: str, topics: Iterable[Topic]) -> None:
+def _compute_anew(study: Study, kind: str, topics: Collection[int]) -> None:
     """Have everything that rests on these topics computed again, and delete results that have no data left."""
-    keys = [topic.pk for topic in topics]
     if kind == Kind.TOPIC:
-        recutting.forget_computed(keys)
-        _forget("topic", keys, "TopicMetrics")
-    Topic.objects.filter(pk__in=keys).score_anew()
+        recutting.forget_computed(topics)
+        _forget("TopicMetrics", topic__in=topics)
+    Topic.objects.filter(pk__in=topics).score_anew()
     if kind in (Kind.SYSTEM, Kind.SUMMARY):
-        judging.raise_version(keys)
-    _forget_unfounded(study, keys)
+        judging.raise_version(topics)
+    _forget_unfounded(study, topics)
 
 
-def _raise_removed_version(study: Study, topics: Iterable[Topic]) -> None:
+def _raise_removed_version(study: Study, topics: Collection[int]) -> None:
     """Keep sums of the topics' versions from falling when topics are removed: reports would seem up to date."""
-    several = Topic.asked.filter(pk__in=[topic.pk for topic in _with_compared(topics)])
-    rows = several.values_list("text_version", "peers_version", "tally__data_version")
-    lost = 1 + sum(version or 0 for versions in rows for version in versions)
-    study.count_removed(lost)
+    rows = _with_compared(topics).values_list("text_version", "peers_version", "tally__data_version")
+    study.count_removed(1 + sum(version or 0 for versions in rows for version in versions))
 
 
-def _forget(what: str, keys: Collection[int] | QuerySet[Any, Any], *tables: str, **only: Any) -> None:
-    """Delete the worker's results for these topics (`topic`), or this study (`study`): it can compute them again."""
-    for name in tables:
-        apps.get_model("annotate", name)._default_manager.filter(**{f"{what}__in": keys}, **only).delete()
+def _forget(table: str, **which: Any) -> None:
+    """Delete these results of the worker: it can compute them again."""
+    apps.get_model("annotate", table)._default_manager.filter(**which).delete()
 
 
-def _forget_unfounded(study: Study, keys: list[int]) -> None:
+def _forget_unfounded(study: Study, keys: Collection[int]) -> None:
     """Delete reports that would never be renewed, because all their data are gone."""
     topics = Topic.objects.filter(study=study)
-    has_summaries = Exists(Summary.objects.filter(topic=OuterRef("pk")))
-    unsummarized = topics.filter(~has_summaries, pk__in=keys)
-    _forget("topic", unsummarized.values("pk"), "TopicMetrics")
-    _forget("topic", unsummarized.values("pk"), "Result", analysis="mixtures")
-    has_model = Exists(Reference.objects.filter(topic=OuterRef("pk"))) | Exists(
-        PyramidAnnotation.objects.filter(topic=OuterRef("pk"))
-    )
-    without_model = topics.filter(~has_model, pk__in=keys)
-    _forget("topic", without_model.values("pk"), "Result", analysis__in=("sentence-ranking", "mixtures"))
-    here = [study.pk]
-    if not topics.filter(fits__isnull=False, summaries__isnull=False).exists():
-        _forget("study", here, "Ranking")
-        _forget("study", here, "Result", analysis__in=OF_WIN_RATES)
-    if not topics.filter(fits__isnull=False).exists():
-        _forget("study", here, "Result", analysis__in=("influence", "smallest-set"))
-    if not topics.filter(tally__isnull=False).exists():
-        _forget("study", here, "Result", analysis="annotators")
-    if not HumanScore.objects.filter(summary__topic__in=topics).exists():
-        _forget("study", here, "Result", analysis__in=OF_HUMAN_SCORES)
+    unsummarized = topics.filter(summaries=None, pk__in=keys)
+    without_model = topics.filter(references=None, pyramid=None, pk__in=keys)
+    _forget("TopicMetrics", topic__in=unsummarized)
+    _forget("Result", topic__in=unsummarized, analysis="mixtures")
+    _forget("Result", topic__in=without_model, analysis__in=("sentence-ranking", "mixtures"))
+    fitted = topics.filter(fits__isnull=False)
+    ranked = fitted.filter(summaries__isnull=False)
+    human_scores = HumanScore.objects.filter(summary__topic__in=topics)
+    if not ranked.exists():
+        _forget("Ranking", study=study)
+    for data, analyses in (
+        (ranked, OF_WIN_RATES),
+        (fitted, ("influence", "smallest-set")),
+        (topics.filter(tally__isnull=False), ("annotators",)),
+        (human_scores, OF_HUMAN_SCORES),
+    ):
+        if not data.exists():
+            _forget("Result", study=study, analysis__in=analyses)
 
 
 # Back again
@@ -296,31 +282,28 @@ def restore_removed(removal: Removal, user: User) -> Removal:
     if removal.restorable_until is None:
         raise Refusal(_("This was removed more than a day ago and cannot be restored."), "too_late")
     rows = _from_text(removal)
-    if removal.kind == Kind.REPLACED:
-        topics = _put_back_versions(removal, rows)
-    else:
-        _refuse_taken(removal, rows)
-        topics = _put_back(removal, rows)
-    Removal.objects.filter(pk=removal.pk).update(restored_at=timezone.now(), rows="")
+    try:
+        with transaction.atomic():
+            _put_back(removal, rows)
+    except IntegrityError as error:
+        raise Refusal(_("Something of this name was uploaded since. Remove that first."), "taken") from error
+    topics = _topics_of(rows)
+    recutting.put_back(rows, removal)
+    removal.restored_at, removal.rows = timezone.now(), ""
+    removal.save(update_fields=["restored_at", "rows"])
     if removal.kind == Kind.TOPIC:
         for topic in _with_compared(topics):
-            judging.revive(study, topic)
+            judging.revive_pairs(topic)
     elif Summary in rows or Topic in rows:
-        compared.keep_in_step(study, [topic.pk for topic in topics], removal)
-        judging.raise_version(topic.pk for topic in topics)
-    Topic.objects.filter(pk__in=[topic.pk for topic in topics]).score_anew()
+        compared.keep_in_step(study, topics, removal)
+        judging.raise_version(topics)
+    Topic.objects.filter(pk__in=topics).score_anew()
     note(study, user, "restore data", **_named(removal))
-    removal.refresh_from_db()
     return removal
 
 
-def _from_text(removal: Removal) -> dict[type[Model], list[Any]]:
-    rows: dict[type[Model], list[Any]] = {}
-    for row in serializers.deserialize("json", removal.rows or "[]"):
-        rows.setdefault(type(row.object), []).append(row.object)
-    return rows
-
-
+#: Rows by their tables.
+Rows = dict[type[Model], list[Any]]
 #: The columns that an upload may replace.
 REPLACEABLE: Mapping[type[Model], tuple[str, ...]] = {
     Topic: ("title", "question"),
@@ -330,113 +313,67 @@ REPLACEABLE: Mapping[type[Model], tuple[str, ...]] = {
 }
 
 
-def _put_back_versions(removal: Removal, rows: Mapping[type[Model], list[Any]]) -> list[Topic]:
-    """Restore rows as they were before an upload; returns their topics."""
-    topics = {row.pk for row in rows.get(Topic, [])} | {row.topic_id for row in rows.get(SourceDocument, [])}
-    for table, columns in REPLACEABLE.items():
-        for batch in recutting.batches(rows.get(table, [])):
-            stored = table._base_manager.filter(pk__in=[row.pk for row in batch])
-            if stored.count() < len(batch):
-                message = _("Some of this was removed since. Restore that first.")
-                raise Refusal(message, "needs_other")
-            table._base_manager.bulk_update(batch, columns)
-            if table is not Topic:
-                topics |= set(stored.values_list("summary__topic" if table is HumanScore else "topic", flat=True))
-    MetricScore.objects.bulk_create(rows.get(MetricScore, []), BATCH, ignore_conflicts=True)
-    present = list(_locked(Topic.objects.filter(pk__in=topics)))
+def _from_text(removal: Removal) -> Rows:
+    rows: Rows = {}
+    for row in serializers.deserialize("json", removal.rows or "[]"):
+        rows.setdefault(type(row.object), []).append(row.object)
+    return rows
+
+
+def _put_back(removal: Removal, rows: Rows) -> None:
+    """Store rows under their old keys; those that an upload replaced are still there. Adds a removed topic to `rows`.
+
+    Documents and sentences are left to `recutting`.
+    """
+    present = dict(System.objects.filter(study=removal.study_id).values_list("name", "pk"))
+    systems = {row.pk: present.get(row.name, row.pk) for row in rows.get(System, [])}
+    rows[System] = [row for row in rows.get(System, []) if row.name not in present]
+    for summary in rows.get(Summary, []):
+        summary.system_id = systems.get(summary.system_id, summary.system_id)
+    for table, own in rows.items():
+        if removal.kind == Kind.REPLACED and table in REPLACEABLE:
+            _update(table, own)
+        elif table not in (SourceDocument, Sentence):
+            table._default_manager.bulk_create(own, BATCH, ignore_conflicts=table is MetricScore)
+    if removal.kind == Kind.TOPIC:
+        hidden = Topic.with_unfinished.filter(removal=removal)
+        rows[Topic] = list(hidden.filter(summaries_of=None))
+        # It is cut again, in case the study's language has changed meanwhile; judged topics never are.
+        hidden.filter(summaries_of=None).update(text_version=F("text_version") + 1)
+        hidden.update(removal=None)
+
+
+def _update(table: type[Model], rows: Sequence[Any]) -> None:
+    for batch in recutting.batches(rows):
+        if table._base_manager.filter(pk__in=[row.pk for row in batch]).count() < len(batch):
+            raise Refusal(_("Some of this was removed since. Restore that first."), "needs_other")
+        table._base_manager.bulk_update(batch, REPLACEABLE[table])
+
+
+def _topics_of(rows: Rows) -> list[int]:
+    """The topics of these rows, locked. Raises `Refusal` if something that rows belong to is removed."""
+    topics = {row.topic_id for table in (SourceDocument, Reference, Summary) for row in rows.get(table, [])}
+    topics |= {row.pk for row in rows.get(Topic, [])}
+    for batch in recutting.batches(sorted({row.summary_id for row in rows.get(HumanScore, [])})):
+        scored = dict(Summary.objects.filter(pk__in=batch).values_list("pk", "topic"))
+        if len(scored) < len(batch):
+            message = _("Some of the summaries that these scores belong to were removed, too. Restore those first.")
+            raise Refusal(message, "needs_other")
+        topics |= set(scored.values())
+    present = _locked(Topic.objects.filter(pk__in=topics))
     if len(present) < len(topics):
         raise Refusal(_("The topic of this was removed, too. Restore the topic first."), "needs_other")
-    recutting.put_back(rows, removal)
-    _create(GoldPair, rows.get(GoldPair, []))
-    return present
+    return [topic.pk for topic in present]
 
 
-def _refuse_taken(removal: Removal, rows: Mapping[type[Model], list[Any]]) -> None:
-    """Raises `Refusal` where the name is taken since, or what the rows belong to is gone."""
-    study = removal.study
-    if removal.kind == Kind.TOPIC:
-        if Topic.with_unfinished.filter(study=study, name=removal.name, removal=None, summaries_of=None).exists():
-            raise _taken()
-        return
-    summaries, references = rows.get(Summary, []), rows.get(Reference, [])
-    topics = {row.topic_id for row in (*summaries, *references)}
-    if not topics <= set(Topic.objects.filter(study=study).values_list("pk", flat=True)):
-        raise Refusal(_("The topic of this was removed, too. Restore the topic first."), "needs_other")
-    systems = {row.pk: row.name for row in rows.get(System, [])}
-    for batch in recutting.batches(summaries):
-        stored = Summary.keys_of({row.topic_id for row in batch})
-        if any((row.topic_id, systems[row.system_id]) in stored for row in batch):
-            raise _taken()
-    if any(Reference.objects.filter(topic=row.topic_id, name=row.name).exists() for row in references):
-        raise _taken()
-    if removal.kind == Kind.HUMAN_SCORES:
-        _refuse_taken_scores(study, removal.name, rows.get(HumanScore, []))
-
-
-def _refuse_taken_scores(study: Study, dimension: str, scores: list[HumanScore]) -> None:
-    wanted = {row.summary_id for row in scores}
-    stored = set(Summary.objects.filter(topic__in=Topic.objects.filter(study=study)).values_list("pk", flat=True))
-    if not wanted <= stored:
-        message = _("Some of the summaries that these scores belong to were removed, too. Restore those first.")
-        raise Refusal(message, "needs_other")
-    if HumanScore.objects.filter(summary__topic__study=study, dimension=dimension).exists():
-        raise _taken()
-
-
-def _taken() -> Refusal:
-    message = _("Something of this name was uploaded since. Remove that first.")
-    return Refusal(message, "taken")
-
-
-def _put_back(removal: Removal, rows: Mapping[type[Model], list[Any]]) -> list[Topic]:
-    """Store the rows under their old keys; returns their topics."""
-    systems = dict(System.objects.filter(study=removal.study_id).values_list("name", "pk"))
-    missing = [row for row in rows.get(System, []) if row.name not in systems]
-    _create(System, missing)
-    systems |= {row.name: row.pk for row in missing}
-    now = {row.pk: systems[row.name] for row in rows.get(System, [])}
-    for summary in rows.get(Summary, []):
-        summary.system_id = now[summary.system_id]
-    for table in ORDER[1:]:
-        _create(table, rows.get(table, []))
-    if removal.kind == Kind.TOPIC:
-        keys = set(Topic.with_unfinished.filter(removal=removal).values_list("pk", flat=True))
-        # It is cut again, in case the study's language has changed meanwhile; judged topics never are.
-        removed = Topic.with_unfinished.filter(pk__in=keys)
-        removed.filter(summaries_of=None).update(text_version=F("text_version") + 1)
-        removed.update(removal=None)
-    else:
-        keys = {row.topic_id for table in (Summary, Reference) for row in rows.get(table, [])}
-        scored = {row.summary_id for batch in recutting.batches(rows.get(HumanScore, [])) for row in batch}
-        keys |= set(
-            Topic.objects.filter(pk__in=Summary.objects.filter(pk__in=scored).values("topic")).values_list(
-                "pk", flat=True
-            )
-        )
-    return list(_locked(Topic.objects.filter(pk__in=keys)))
-
-
-def _with_compared(topics: Iterable[Topic]) -> list[Topic]:
+def _with_compared(topics: Collection[int]) -> QuerySet[Topic]:
     """These topics, and those of their summaries."""
-    own = list(topics)
-    return [*own, *Topic.asked.filter(summaries_of__in=[topic.pk for topic in own]).order_by("pk")]
+    return Topic.asked.filter(Q(pk__in=topics) | Q(summaries_of__in=topics)).order_by("pk")
 
 
 def _locked(topics: QuerySet[Topic]) -> QuerySet[Topic]:
     """These topics, locked: no fit of them is published until the transaction ends."""
     return topics.select_for_update(no_key=True, of=("self",)).order_by("pk")
-
-
-def _create(table: type[Model], rows: list[Any]) -> None:
-    """Store rows with their original times."""
-    stamps = [field.name for field in table._meta.fields if getattr(field, "auto_now_add", False)]
-    before = [[getattr(row, name) for name in stamps] for row in rows]
-    table._default_manager.bulk_create(rows, BATCH)
-    for row, times in zip(rows, before, strict=True):
-        for name, time in zip(stamps, times, strict=True):
-            setattr(row, name, time)
-    if stamps and rows:
-        table._default_manager.bulk_update(rows, stamps, BATCH)
 
 
 # After a day

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Sequence
-from itertools import count
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from itertools import chain
 from typing import TYPE_CHECKING
 
 from django.db import transaction
@@ -15,7 +16,7 @@ from annotate.imports import compared, recutting
 from annotate.imports.memory import refuse_large_topics
 from annotate.imports.store import store_texts
 from annotate.models import Removal, Sentence, SourceDocument, Study, Topic
-from formats.archive.study_records import HistorySentence, StudyArchive
+from formats.archive.study_records import AssignmentRecord, GoldPairRecord, HistorySentence, StudyArchive
 from formats.records import Of
 from formats.results.serialization import to_json
 from formats.sentences import Cut
@@ -44,8 +45,8 @@ def restore(archive: StudyArchive, owner: User, *, title: str = "") -> Study:
         document.append(Cut(sentence.text, 0, len(sentence.text), sentence.paragraph))
     refuse_large_topics({topic: sum(map(len, documents.values())) for topic, documents in cuts.items()})
     store_texts(study, formats.Bundle(topics=tuple(archive.topics)), cuts)
-    compared.open_judged(study, [(row.topic, row.of) for row in archive.assignments])
-    compared.open_judged(study, [(row.topic, row.of) for row in archive.gold_pairs])
+    judged: Sequence[AssignmentRecord | GoldPairRecord] = (*archive.assignments, *archive.gold_pairs)
+    compared.open_judged(study, [(row.topic, row.of) for row in judged])
     _keep_marks(study, archive)
     _keep_cutting(study, archive, cuts)
     judging.restore(study, archive, _store_history(study, archive, owner))
@@ -59,10 +60,9 @@ def _store_history(study: Study, archive: StudyArchive, owner: User) -> dict[int
     counts = {"judgments": len(archive.history)}
     kind = Removal.Kind.ARCHIVED
     removal = Removal.objects.create(study=study, user=owner, kind=kind, name=study.title, counts=counts)
-    records = {side.number: (row.topic, row.of, side) for row in archive.history for side in (row.left, row.right)}
-    by_topic: dict[tuple[str, Of], list[HistorySentence]] = {}
-    for _number, (topic, of, sentence) in sorted(records.items()):
-        by_topic.setdefault((topic, of), []).append(sentence)
+    by_topic: dict[tuple[str, Of], dict[int, HistorySentence]] = defaultdict(dict)
+    for row in archive.history:
+        by_topic[row.topic, row.of] |= {side.number: side for side in (row.left, row.right)}
     stored: dict[int, Sentence] = {}
     for (name, of), sentences in by_topic.items():
         gone = Topic(study=study, name=name)
@@ -73,25 +73,16 @@ def _store_history(study: Study, archive: StudyArchive, owner: User) -> dict[int
     return stored
 
 
-def _store_removed(topic: Topic, sentences: Sequence[HistorySentence]) -> dict[int, Sentence]:
-    names = dict.fromkeys(sentence.document for sentence in sentences)
-    documents = {
-        name: SourceDocument.objects.create(topic=topic, name=name, position=position, sentences=[])
-        for position, name in enumerate(names)
-    }
-    numbers = {name: count() for name in names}
-    rows = [
-        Sentence(
-            topic=topic,
-            document=documents[sentence.document],
-            index=next(numbers[sentence.document]),
-            position=position,
-            text=sentence.text,
-        )
-        for position, sentence in enumerate(sentences)
+def _store_removed(topic: Topic, sentences: Mapping[int, HistorySentence]) -> dict[int, Sentence]:
+    by_document: dict[str, dict[int, Cut]] = defaultdict(dict)
+    for number, sentence in sentences.items():
+        by_document[sentence.document][number] = Cut(sentence.text, 0, len(sentence.text), 0)
+    cuts = [
+        (SourceDocument.objects.create(topic=topic, name=name, position=position, sentences=[]), list(own.values()))
+        for position, (name, own) in enumerate(by_document.items())
     ]
-    Sentence.objects.bulk_create(rows, 500)
-    return {sentence.number: row for sentence, row in zip(sentences, rows, strict=True)}
+    rows = Sentence.objects.bulk_create(recutting.rows_of(topic, cuts), 500)
+    return dict(zip(chain(*by_document.values()), rows, strict=True))
 
 
 def _keep_marks(study: Study, archive: StudyArchive) -> None:

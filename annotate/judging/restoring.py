@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import uuid
-from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections import Counter, defaultdict
+from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from django.db import transaction
@@ -27,8 +27,13 @@ if TYPE_CHECKING:
     )
     from formats.records import Of
 
-    #: The keys of topics by their names and by what is compared there.
+    #: The keys of topics by their names and by what is compared there, and those of what is compared by its names.
     Topics = Mapping[tuple[str, Of], int]
+    Named = Mapping[tuple[str, Of], Mapping[str, int]]
+    #: A pair of an archive: its record, its topic, the sentences on the left and on the right, columns of its own.
+    Shown = tuple[AssignmentRecord | HistoryRecord, int, Two, dict[str, Any]]
+    #: A revision of an answer with the key of its assignment in the archive.
+    Answered = tuple[str, JudgmentRecord | HistoryAnswer]
 
 
 @transaction.atomic
@@ -41,11 +46,18 @@ def restore(study: Study, archive: StudyArchive, history: Mapping[int, Sentence]
     topics = Topic.asked.filter(study=study).by_name()
     tallies.raise_version(topics.values())
     annotators = _restore_annotators(study, archive)
-    assignments = _restore_assignments(archive, topics, annotators)
-    _restore_judgments(archive, assignments)
+    answers: list[Answered] = [
+        *((answer.assignment, answer) for answer in archive.judgments),
+        *((record.key, answer) for record in archive.history for answer in record.answers),
+    ]
+    last = dict(sorted(answers, key=lambda answered: answered[1].revision))
+    named = {topic: sentence_ids(topic_id) for topic, topic_id in topics.items()}
+    shown = [*_shown(archive, topics, named), *_shown_once(archive, history)]
+    assignments = _restore_assignments(shown, annotators, last)
+    _store_answers(assignments, answers)
+    _add_up(assignments, last)
     _restore_reported_pairs(archive, assignments)
-    _restore_history(archive, history, annotators)
-    _restore_gold_pairs(archive, topics)
+    _restore_gold_pairs(archive, topics, named)
     for topic_id in sorted(topics.values()):
         recount_places(study, topic_id)
 
@@ -53,117 +65,110 @@ def restore(study: Study, archive: StudyArchive, history: Mapping[int, Sentence]
 def _restore_annotators(study: Study, archive: StudyArchive) -> dict[str, Annotator]:
     now = timezone.now()
     shown: Sequence[AssignmentRecord | HistoryRecord] = (*archive.assignments, *archive.history)
-    shown_here = {record.annotator for record in shown if record.reason_shown != "imported"}
-    annotators = [
-        Annotator(
-            study=study,
-            pseudonym=record.pseudonym,
-            kind=record.kind,
-            excluded_at=moment(record.excluded_at, now) if record.excluded_at else None,
-            imported=record.pseudonym not in shown_here,
-        )
-        for record in archive.annotators
-    ]
-    Annotator.objects.bulk_create(annotators, BATCH)
-    for annotator, record in zip(annotators, archive.annotators, strict=True):
-        annotator.joined_at = moment(record.joined_at, now)
-    Annotator.objects.bulk_update(annotators, ["joined_at"], BATCH)
+    shown_here = {record.annotator for record in shown if record.reason_shown != Assignment.Reason.IMPORTED}
+    annotators = Annotator.objects.bulk_create(
+        [
+            Annotator(
+                study=study,
+                pseudonym=record.pseudonym,
+                kind=record.kind,
+                joined_at=moment(record.joined_at, now),
+                excluded_at=moment(record.excluded_at, now) if record.excluded_at else None,
+                imported=record.pseudonym not in shown_here,
+            )
+            for record in archive.annotators
+        ],
+        BATCH,
+    )
     return {annotator.pseudonym: annotator for annotator in annotators}
 
 
-def _restore_assignments(
-    archive: StudyArchive, topics: Topics, annotators: Mapping[str, Annotator]
-) -> dict[str, Assignment]:
-    """The assignments by their keys in the archive."""
-    sentences = {topic: sentence_ids(topic_id) for topic, topic_id in topics.items()}
+def _shown(archive: StudyArchive, topics: Topics, named: Named) -> Iterator[Shown]:
     numbers = designs.Numbers()
-    sides: dict[str, Two] = {
-        record.key: (sentences[topic][record.left], sentences[topic][record.right])
-        for record in archive.assignments
-        for topic in [(record.topic, record.of)]
-    }
-    wanted: dict[int, set[Two]] = {}
     for record in archive.assignments:
-        wanted.setdefault(topics[record.topic, record.of], set()).add(Pair.in_order(*sides[record.key]))
-    pairs: dict[Two, Pair] = {}
-    for topic_id, several in sorted(wanted.items()):
-        pairs |= make_pairs(topic_id, several)
-    keys = _free_keys([record.key for record in archive.assignments])
-    revisions = {record.assignment: record.revision for record in archive.judgments}
-    restored: dict[str, Assignment] = {}
-    for record in archive.assignments:
-        left, right = sides[record.key]
+        topic = record.topic, record.of
         weight = design_weight(record.reason_shown, record.design_weight)
-        restored[record.key] = _assignment(
-            record,
-            annotators[record.annotator],
-            pairs[Pair.in_order(left, right)],
-            key=keys[record.key],
-            swapped=left > right,
-            design_weight=weight,
-            drawn_for=numbers.of(topics[record.topic, record.of], weight, record.drawn_for),
-            state=record.state,
-            skip_reason=record.skip_reason,
-            revision=revisions.get(record.key, 0),
-        )
-    Assignment.objects.bulk_create(restored.values(), BATCH)
-    return restored
+        own = {
+            "state": record.state,
+            "skip_reason": record.skip_reason,
+            "design_weight": weight,
+            "drawn_for": numbers.of(topics[topic], weight, record.drawn_for),
+        }
+        yield record, topics[topic], (named[topic][record.left], named[topic][record.right]), own
 
 
-def _assignment(
-    record: AssignmentRecord | HistoryRecord, annotator: Annotator, pair: Pair, **columns: Any
-) -> Assignment:
-    now = timezone.now()
-    created_at = moment(record.created_at, now)
-    return Assignment(
-        topic_id=pair.topic_id,
-        annotator=annotator,
-        pair=pair,
-        occasion=record.occasion,
-        reason=record.reason_shown,
-        expected=record.expected,
-        holds_place=record.holds_place,
-        created_at=created_at,
-        expires_at=created_at + LEASE,
-        closed_at=moment(record.closed_at, now) if record.closed_at else None,
-        **columns,
-    )
+def _shown_once(archive: StudyArchive, sentences: Mapping[int, Sentence]) -> Iterator[Shown]:
+    """Pairs of removed topics and sentences: void, but still work done."""
+    for record in archive.history:
+        left, right = sentences[record.left.number], sentences[record.right.number]
+        yield record, left.topic_id, (left.pk, right.pk), {"state": Assignment.State.VOID}
 
 
-def _restore_history(
-    archive: StudyArchive, sentences: Mapping[int, Sentence], annotators: Mapping[str, Annotator]
-) -> None:
-    """Store judgments of removed topics and sentences: void, but still work done."""
-    wanted: dict[int, set[Two]] = {}
-    sides = [(sentences[record.left.number], sentences[record.right.number]) for record in archive.history]
-    for left, right in sides:
-        wanted.setdefault(left.topic_id, set()).add(Pair.in_order(left.pk, right.pk))
+def _restore_assignments(
+    shown: Sequence[Shown],
+    annotators: Mapping[str, Annotator],
+    last: Mapping[str, JudgmentRecord | HistoryAnswer],
+) -> dict[str, Assignment]:
+    """The assignments by their keys in the archive. `last`: the last answers by the same keys."""
+    wanted: dict[int, set[Two]] = defaultdict(set)
+    for _record, topic_id, sides, _own in shown:
+        wanted[topic_id].add(Pair.in_order(*sides))
     pairs: dict[Two, Pair] = {}
     for topic_id, several in sorted(wanted.items()):
         pairs |= make_pairs(topic_id, several)
-    keys = _free_keys([record.key for record in archive.history])
+    keys = _free_keys([record.key for record, *_rest in shown])
+    now = timezone.now()
     assignments = [
-        _assignment(
-            record,
-            annotators[record.annotator],
-            pairs[Pair.in_order(left.pk, right.pk)],
+        Assignment(
             key=keys[record.key],
-            swapped=left.pk > right.pk,
-            state=Assignment.State.VOID,
-            revision=max((answer.revision for answer in record.answers), default=0),
+            topic_id=topic_id,
+            annotator=annotators[record.annotator],
+            pair=pairs[Pair.in_order(left, right)],
+            swapped=left > right,
+            occasion=record.occasion,
+            reason=record.reason_shown,
+            expected=record.expected,
+            holds_place=record.holds_place,
+            revision=last[record.key].revision if record.key in last else 0,
+            created_at=moment(record.created_at, now),
+            expires_at=moment(record.created_at, now) + LEASE,
+            closed_at=moment(record.closed_at, now) if record.closed_at else None,
+            **own,
         )
-        for record, (left, right) in zip(archive.history, sides, strict=True)
+        for record, topic_id, (left, right), own in shown
     ]
     Assignment.objects.bulk_create(assignments, BATCH)
-    judged = zip(assignments, archive.history, strict=True)
-    _store_answers([(row, answer) for row, record in judged for answer in record.answers])
+    return {record.key: assignment for (record, *_rest), assignment in zip(shown, assignments, strict=True)}
 
 
-def _restore_judgments(archive: StudyArchive, assignments: Mapping[str, Assignment]) -> None:
-    _store_answers([(assignments[record.assignment], record) for record in archive.judgments])
-    skips = Counter(
-        assignment.annotator_id for assignment in assignments.values() if assignment.state == Assignment.State.SKIPPED
+def _store_answers(assignments: Mapping[str, Assignment], answers: Sequence[Answered]) -> None:
+    now = timezone.now()
+    Judgment.objects.bulk_create(
+        (
+            Judgment(
+                assignment=assignments[key],
+                topic_id=assignments[key].topic_id,
+                revision=answer.revision,
+                answer=answer.answer,
+                seconds=answer.seconds,
+                at=moment(answer.at, now),
+                extra=dict(answer.extra) or None,
+            )
+            for key, answer in answers
+        ),
+        BATCH,
     )
+
+
+def _add_up(assignments: Mapping[str, Assignment], last: Mapping[str, JudgmentRecord | HistoryAnswer]) -> None:
+    """The annotators' sums of what they answered and skipped."""
+    read: dict[int, list[float]] = defaultdict(list)
+    for key, answer in last.items():
+        if answer.answer != "undone" and assignments[key].reason != Assignment.Reason.TRAINING:
+            read[assignments[key].annotator_id].append(min(answer.seconds or 0.0, LONGEST_READ))
+    for annotator_id, seconds in read.items():
+        add_up(annotator_id, len(seconds), sum(seconds))
+    skips = Counter(own.annotator_id for own in assignments.values() if own.state == Assignment.State.SKIPPED)
     for annotator_id, skipped in skips.items():
         Annotator.objects.filter(pk=annotator_id).update(skipped=skipped)
 
@@ -184,42 +189,13 @@ def _restore_reported_pairs(archive: StudyArchive, assignments: Mapping[str, Ass
     )
 
 
-def _store_answers(answers: Sequence[tuple[Assignment, JudgmentRecord | HistoryAnswer]]) -> None:
-    """Store every revision, and add it to the annotators' sums."""
-    now = timezone.now()
-    Judgment.objects.bulk_create(
-        (
-            Judgment(
-                assignment=assignment,
-                topic_id=assignment.topic_id,
-                revision=answer.revision,
-                answer=answer.answer,
-                seconds=answer.seconds,
-                at=moment(answer.at, now),
-                extra=dict(answer.extra) or None,
-            )
-            for assignment, answer in answers
-        ),
-        BATCH,
-    )
-    last = {assignment.pk: (assignment, answer) for assignment, answer in answers}
-    read: dict[int, list[float]] = {}
-    for assignment, answer in last.values():
-        if answer.answer != "undone" and assignment.reason != Assignment.Reason.TRAINING:
-            read.setdefault(assignment.annotator_id, []).append(min(answer.seconds or 0.0, LONGEST_READ))
-    for annotator_id, seconds in read.items():
-        add_up(annotator_id, len(seconds), sum(seconds))
-
-
-def _restore_gold_pairs(archive: StudyArchive, topics: Topics) -> None:
-    prepared = {(record.topic, record.of) for record in archive.gold_pairs}
-    sentences = {topic: sentence_ids(topics[topic]) for topic in prepared}
+def _restore_gold_pairs(archive: StudyArchive, topics: Topics, named: Named) -> None:
     GoldPair.objects.bulk_create(
         (
             GoldPair(
                 topic_id=topics[record.topic, record.of],
-                better_id=sentences[record.topic, record.of][record.better],
-                worse_id=sentences[record.topic, record.of][record.worse],
+                better_id=named[record.topic, record.of][record.better],
+                worse_id=named[record.topic, record.of][record.worse],
                 use=record.use,
                 explanation=record.explanation,
             )

@@ -34,15 +34,6 @@ def void(topic: Topic) -> None:
     Tally.objects.filter(topic=topic).delete()
 
 
-def revive(study: Study, topic: Topic) -> None:
-    """Count again what counted before, with a version that was never used; in the caller's transaction."""
-    _reopen(topic)
-    open_tallies([topic])
-    version = Study.objects.filter(pk=study.pk).values("removed_version")
-    Tally.objects.filter(topic=topic).update(data_version=Subquery(version))
-    recount_places(study, topic.pk)
-
-
 def set_apart(topic: Topic, history: Topic) -> None:
     """Move the pairs of sentences that moved from a topic to its history; their judgments are void there.
 
@@ -56,7 +47,7 @@ def set_apart(topic: Topic, history: Topic) -> None:
 
 
 def revive_pairs(topic: Topic) -> None:
-    """Count again the judgments of pairs whose sentences are both in the topic again, and recount its places.
+    """Count again the judgments of pairs whose sentences are both in the topic again, with a version never used before.
 
     In the caller's transaction, which has locked the topic's tally, if it has one.
     """
@@ -68,7 +59,9 @@ def revive_pairs(topic: Topic) -> None:
     _reopen(topic)
     open_tallies([topic])
     recount_places(topic.study, topic.pk)
-    Tally.objects.filter(topic=topic, data_version__gt=0).update(data_version=F("data_version") + 1)
+    removed = Study.objects.filter(pk=topic.study_id).values("removed_version")
+    fitted_or_judged = Q(data_version__gt=0) | Exists(answers_in(topic))
+    Tally.objects.filter(fitted_or_judged, topic=topic).update(data_version=F("data_version") + Subquery(removed) + 1)
 
 
 def answers_in(*topics: Topic) -> QuerySet[Assignment]:

@@ -5,6 +5,7 @@ import annotate.models.crowd
 import annotate.models.study
 import django.core.validators
 import django.db.models.deletion
+import django.utils.timezone
 import uuid
 from django.conf import settings
 from django.db import migrations, models
@@ -128,7 +129,7 @@ class Migration(migrations.Migration):
                 ('sentences', models.JSONField(blank=True, null=True)),
                 ('person', models.BooleanField(default=False, verbose_name='written by a person')),
                 ('reference', models.CharField(blank=True, max_length=200, verbose_name='is the reference')),
-                ('created_at', models.DateTimeField(auto_now_add=True)),
+                ('created_at', models.DateTimeField(default=django.utils.timezone.now, editable=False)),
                 ('extra', models.JSONField(blank=True, default=dict)),
             ],
             options={
@@ -173,7 +174,7 @@ class Migration(migrations.Migration):
                 ('skips_in_a_row', models.PositiveIntegerField(default=0)),
                 ('trained_at', models.DateTimeField(blank=True, null=True)),
                 ('screened_out_at', models.DateTimeField(blank=True, null=True)),
-                ('joined_at', models.DateTimeField(auto_now_add=True)),
+                ('joined_at', models.DateTimeField(default=django.utils.timezone.now, editable=False)),
                 ('finished_at', models.DateTimeField(blank=True, null=True)),
                 ('excluded_at', models.DateTimeField(blank=True, null=True)),
                 ('paused_at', models.DateTimeField(blank=True, null=True)),
@@ -627,7 +628,7 @@ class Migration(migrations.Migration):
                 ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
                 ('use', models.CharField(choices=[('training', 'practice pair'), ('gold', 'gold pair')], default='gold', max_length=8, verbose_name='use')),
                 ('explanation', models.TextField(blank=True, max_length=2000, verbose_name='explanation')),
-                ('created_at', models.DateTimeField(auto_now_add=True)),
+                ('created_at', models.DateTimeField(default=django.utils.timezone.now, editable=False)),
                 ('better', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='+', to='annotate.sentence', verbose_name='more important sentence')),
                 ('worse', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='+', to='annotate.sentence', verbose_name='less important sentence')),
                 ('topic', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='gold_pairs', to='annotate.topic')),

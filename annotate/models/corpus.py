@@ -8,6 +8,7 @@ from typing import Any, Self
 from django.conf import settings
 from django.db import models
 from django.db.models.functions import Length
+from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
 
 from annotate.models.job import Job
@@ -363,7 +364,7 @@ class Summary(StoredText, Uploaded):
     system = models.ForeignKey(System, on_delete=models.CASCADE, related_name="summaries")
     person = models.BooleanField(_("written by a person"), default=False)
     reference = models.CharField(_("is the reference"), max_length=200, blank=True)
-    created_at = models.DateTimeField(auto_now_add=True)
+    created_at = models.DateTimeField(default=timezone.now, editable=False)
 
     class Meta:
         verbose_name_plural = "summaries"

@@ -19,6 +19,7 @@ from typing import Any, NamedTuple, Self
 from django.conf import settings
 from django.db import models
 from django.db.models.functions import Coalesce, Now
+from django.utils import timezone
 from django.utils.functional import cached_property
 from django.utils.translation import gettext_lazy as _
 
@@ -166,7 +167,7 @@ class Annotator(models.Model):
     skips_in_a_row = models.PositiveIntegerField(default=0)
     trained_at = models.DateTimeField(null=True, blank=True)
     screened_out_at = models.DateTimeField(null=True, blank=True)
-    joined_at = models.DateTimeField(auto_now_add=True)
+    joined_at = models.DateTimeField(default=timezone.now, editable=False)
     finished_at = models.DateTimeField(null=True, blank=True)
     excluded_at = models.DateTimeField(null=True, blank=True)
     paused_at = models.DateTimeField(null=True, blank=True)
@@ -306,7 +307,7 @@ class GoldPair(models.Model):
     )
     use = models.CharField(_("use"), max_length=8, choices=Use.choices, default=Use.GOLD)
     explanation = models.TextField(_("explanation"), blank=True, max_length=2_000)
-    created_at = models.DateTimeField(auto_now_add=True)
+    created_at = models.DateTimeField(default=timezone.now, editable=False)
 
     class Meta:
         constraints = [

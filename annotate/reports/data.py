@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class SystemLine:
-    """A system with what it has; `uploads`: the names of its files, as far as known."""
+    """A system and its summaries; `human_written`: by people; `uploads`: the names of their files, if known."""
 
     id: int
     name: str
@@ -31,7 +31,7 @@ class SystemLine:
 
 @dataclass(frozen=True)
 class DimensionLine:
-    """A dimension of human scores: how many scores over all assessors, how many ratings by how many assessors."""
+    """Human scores in one dimension; `ratings`: by single assessors; `uploads`: the names of their files, if known."""
 
     name: str
     scores: int

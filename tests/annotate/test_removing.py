@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import inspect
+from collections.abc import Iterator
 from datetime import timedelta
 from typing import Any
 
 import pytest
+from django.apps import apps
 from django.core import serializers
-from django.db.models import Model
+from django.db.models import Model, QuerySet
 from django.urls import reverse
 from django.utils import timezone
 
@@ -107,6 +110,55 @@ def test_a_removed_topic_keeps_its_judgments_as_history_that_nothing_uses(study:
     judging_study.assert_books_balance(study)
 
 
+#: The tables with a removed topic's history, and their queries that leave it out.
+HISTORY = ("Topic", "SourceDocument", "Sentence", "Pair", "Design", "Assignment", "Judgment", "ReportedPair")
+LEAVE_IT_OUT = {
+    *("Topic.objects.all", "Topic.asked.all", "Assignment.objects.in_place", "Assignment.objects.counted"),
+    *("Assignment.objects.work", "Assignment.objects.done", "Judgment.objects.standing"),
+    *("Judgment.objects.counted", "ReportedPair.objects.standing", "ReportedPair.objects.unsettled"),
+}
+
+
+def queries_about(topic: Topic) -> Iterator[tuple[str, QuerySet[Any]]]:
+    """Every query that a table offers by name, restricted to the rows of a topic."""
+    for table in apps.get_app_config("annotate").get_models():
+        path = "pk" if table is Topic else path_to_topic(table)
+        for manager in table._meta.managers if path else ():
+            rows = manager.all()
+            own = [name for name in vars(type(rows)) if not hasattr(QuerySet, name)]
+            for name in ("all", *own):
+                query = getattr(rows, name)
+                needed = [one for one in inspect.signature(query).parameters.values() if one.default is one.empty]
+                found = None if needed else query()
+                if isinstance(found, QuerySet):
+                    yield f"{table.__name__}.{manager.name}.{name}", found.filter(**{path: topic.pk})
+
+
+def path_to_topic(table: type[Model], seen: tuple[Any, ...] = ()) -> str:
+    keys = {field.name: field.related_model for field in table._meta.concrete_fields if field.is_relation}
+    further = {name: other for name, other in keys.items() if other not in (*seen, table)}
+    paths = (f"{name}__{path}" for name, other in further.items() if (path := path_to_topic(other, (*seen, table))))
+    return next((name for name, other in keys.items() if other is Topic), "") or next(paths, "")
+
+
+def test_what_is_removed_is_in_no_query_but_in_those_of_history(study: Study) -> None:
+    Study.objects.update(judgments_per_topic=9, judgments_per_pair=3)
+    judging.keep_needs(study)
+    board(study)
+    scored.score_with_metrics(study)
+    shown = judging_study.drawn(judging_study.joined(study))
+    assert judging.skip(shown, "unclear", "same")
+    topic = shown.topic
+    before = {name for name, rows in queries_about(topic) if rows.exists()}
+    assert before >= LEAVE_IT_OUT
+
+    take_out(study, "topic", topic.pk)
+
+    kept = {name for name, rows in queries_about(topic) if rows.exists()}
+    assert {name.partition(".")[0] for name in kept} == set(HISTORY)
+    assert not kept & LEAVE_IT_OUT
+
+
 def test_nobody_draws_a_pair_of_a_removed_topic_and_undo_takes_back_what_is_left() -> None:
     study = judging_study.ready_study(topics=2)
     annotator = judging_study.joined(study)
@@ -189,15 +241,19 @@ def test_skipped_undone_and_judged_pairs_come_back_as_they_were() -> None:
 def test_a_name_is_free_at_once_and_what_took_it_is_not_overwritten() -> None:
     study = making.study()
     (topic,) = making.take_in(study)
-    removals = [take_out(study, "topic", topic.pk)]
-    (again,) = making.take_in(study)
-    removals.append(take_out(study, "summary", again.summaries.get(system__name="lead").pk))
-    making.store(study, b"topic,system,text\nM1,lead,Rain.\n", "late.csv")
-    removals.append(take_out(study, "human_scores", "responsiveness") if HumanScore.objects.exists() else removals[0])
-    for removal in removals[:2]:
+    reference, lead = topic.references.get(), topic.summaries.get(system__name="lead")
+    for kind, key, uploaded, name in (
+        ("human_scores", "responsiveness", b"topic,system,dimension,score\nM1,lead,responsiveness,2\n", "scores.csv"),
+        ("reference", reference.pk, lines(TOPIC), "again.jsonl"),
+        ("summary", lead.pk, b"topic,system,text\nM1,lead,Rain.\n", "late.csv"),
+        ("topic", topic.pk, lines(TOPIC), "again.jsonl"),
+    ):
+        removal = take_out(study, kind, key)
+        making.store(study, uploaded, name)
+        before = stored(Topic, System, Summary, Reference, HumanScore)
         with pytest.raises(Refusal, match="was uploaded since"):
             put_back(removal)
-    assert Summary.objects.get(topic=again, system__name="lead").text == "Rain."
+        assert stored(Topic, System, Summary, Reference, HumanScore) == before
 
 
 def test_influence_is_worked_out_once_after_a_topic_was_removed(study: Study) -> None:

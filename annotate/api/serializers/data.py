@@ -8,30 +8,11 @@ from typing import Any
 from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 
+from annotate.api.serializers.records import serializer_of
 from annotate.api.serializers.strict import Strict
 from annotate.imports.removing import REMOVABLE
 from annotate.models import Removal
-
-
-class SystemLineSerializer(serializers.Serializer[Any]):
-    """A system and its summaries. `uploads`: the names of their files, if known."""
-
-    id = serializers.IntegerField()
-    name = serializers.CharField()
-    summaries = serializers.IntegerField()
-    human_written = serializers.IntegerField(help_text="Of these, how many people wrote.")
-    first_at = serializers.DateTimeField()
-    uploads = serializers.ListField(child=serializers.CharField())
-
-
-class DimensionLineSerializer(serializers.Serializer[Any]):
-    """Human scores in one dimension. `ratings`: by single assessors."""
-
-    name = serializers.CharField()
-    scores = serializers.IntegerField()
-    ratings = serializers.IntegerField()
-    assessors = serializers.IntegerField()
-    uploads = serializers.ListField(child=serializers.CharField())
+from annotate.reports.data import DimensionLine, SystemLine
 
 
 class EarlierUploadSerializer(serializers.Serializer[Any]):
@@ -60,8 +41,8 @@ class EarlierRemovalSerializer(serializers.Serializer[Any]):
 class DataSerializer(serializers.Serializer[Any]):
     """A study's data in addition to its topics; for an imported one, also its archive's files and removals."""
 
-    systems = SystemLineSerializer(many=True)
-    dimensions = DimensionLineSerializer(many=True)
+    systems = serializer_of(SystemLine)(many=True)
+    dimensions = serializer_of(DimensionLine)(many=True)
     earlier_uploads = EarlierUploadSerializer(many=True)
     earlier_removals = EarlierRemovalSerializer(many=True)
 

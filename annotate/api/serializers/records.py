@@ -1,9 +1,10 @@
-"""Serializers of the records of `formats.results`, made from their annotations: the API returns what is stored."""
+"""Serializers of records, made from their annotations: the API returns what is stored."""
 
 from __future__ import annotations
 
 import dataclasses
 from collections.abc import Mapping
+from datetime import datetime
 from functools import cache
 from types import NoneType, UnionType
 from typing import Any, Literal, get_args, get_origin, get_type_hints
@@ -16,6 +17,7 @@ Fields = serializers.Field[Any, Any, Any, Any]
 
 _PLAIN: Mapping[Any, type[Fields]] = {
     bool: serializers.BooleanField,
+    datetime: serializers.DateTimeField,
     float: serializers.FloatField,
     int: serializers.IntegerField,
     str: serializers.CharField,
