@@ -162,11 +162,11 @@ def make_archive(study: Study) -> StudyArchive:
         ),
         assignments=tuple(_assignments(study, names)),
         judgments=tuple(
-            JudgmentRecord(str(key), revision, answer, seconds, _moment(at), extra=extra or {})
-            for key, revision, answer, seconds, at, extra in Judgment.objects.arrived()
+            JudgmentRecord(str(key), revision, answer, seconds, _moment(at), extra=extra or {}, why=why, note=words)
+            for key, revision, answer, seconds, at, extra, why, words in Judgment.objects.arrived()
             .filter(assignment__topic__study=study, assignment__topic__removal=None)
             .order_by("pk")
-            .values_list("assignment__key", "revision", "answer", "seconds", "at", "extra")
+            .values_list("assignment__key", "revision", "answer", "seconds", "at", "extra", "why", "note")
         ),
         fits=tuple(_fits(study, names)),
         gold_pairs=tuple(
@@ -234,7 +234,8 @@ def preferences(study: Study) -> Iterator[formats.Preference]:
     """The judgments that count, by topic, in order of arrival; those about sentences first.
 
     `kind` is set for annotators who are no people, `reason` if it is known why the pair was shown, `design_weight` if
-    it is not 1, and `drawn_for` names the systems that the pair was drawn to distinguish, if any.
+    it is not 1, and `drawn_for` names the systems that the pair was drawn to distinguish, if any. `why` and `note`: the
+    reasons that were tapped, and the reason in the annotator's own words, if any.
     """
     names = Sentence.objects.filter(topic__study=study).names()
     of_summaries = Topic.asked.filter(study=study, summaries_of__isnull=False).order_by("summaries_of__position")
@@ -256,16 +257,19 @@ def preferences(study: Study) -> Iterator[formats.Preference]:
                 "assignment__reason",
                 "assignment__design_weight",
                 "assignment__drawn_for",
+                "why",
+                "note",
             )
         )
         for answer, seconds, at, extra, swapped, first, second, pseudonym, *drawn in rows.iterator(CHUNK):
-            kind, reason, weight, design = drawn
+            kind, reason, weight, design, *reasons = drawn
             left, right = (second, first) if swapped else (first, second)
             by = {} if kind == Annotator.Kind.HUMAN else {"kind": kind}
             why = {} if reason == Assignment.Reason.IMPORTED else {"reason": reason}
             counts: dict[str, Any] = {} if weight == 1 else {"design_weight": weight}
             if design in systems:
                 counts["drawn_for"] = list(systems[design])
+            counts |= {key: given for key, given in zip(("why", "note"), reasons, strict=True) if given}
             yield formats.Preference(
                 topic=topic.name,
                 a=names[left],
@@ -368,6 +372,8 @@ def _history(study: Study) -> Iterator[HistoryRecord]:
                     answer.seconds,
                     _moment(answer.at),
                     answer.extra or {},
+                    answer.why,
+                    answer.note,
                 )
                 for answer in sorted(row.judgments.all(), key=lambda answer: answer.revision)
             ),

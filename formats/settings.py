@@ -13,6 +13,7 @@ from dataclasses import dataclass, field, replace
 from typing import Annotated, Any, Literal, get_args, get_type_hints
 
 from formats.checks.limits import QUESTION_CHARACTERS
+from formats.reasons import WORDS_CHARACTERS
 from formats.records import Extra
 
 Group = Literal["asked", "judging", "quality", "scoring", "stopping", "metrics"]
@@ -134,6 +135,8 @@ class StudySettings(Scoring):
 
     ties_allowed: Annotated[bool, _judging()] = False
     neither_allowed: Annotated[bool, _judging()] = False
+    reason_words: Annotated[str, _judging(high=WORDS_CHARACTERS)] = ""
+    reason_note: Annotated[bool, _judging()] = False
     show_progress: Annotated[bool, _judging()] = True
     judgments_per_topic: Annotated[int, _judging(low=1, high=1_000_000)] = 300
     summary_judgments_per_topic: Annotated[int, _judging(low=1, high=1_000_000)] = 10

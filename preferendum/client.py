@@ -187,9 +187,12 @@ class Study:
                 raise
             return None
 
-    def answer(self, pair: Row, answer: str) -> Row:
-        """Say which of the pair is better: "left", "right", or "tie" where the study allows it."""
-        sent = {"revision": pair["revision"], "answer": answer}
+    def answer(self, pair: Row, answer: str, why: str = "", note: str = "") -> Row:
+        """Say which of the pair is better, by one of its `answers`: "left", "right", or what else the study allows.
+
+        `why`: some of its `reason_words`, with commas between them; `note`: a reason in your own words.
+        """
+        sent = {"revision": pair["revision"], "answer": answer, "why": why, "note": note}
         return self._api.post(f"assignments/{pair['key']}/judgment/", sent)
 
     def _store(self, upload: Row, timeout: float) -> Row:

@@ -1,7 +1,8 @@
 // Sends answers so that none is lost or given by accident, and shows the next pair at once.
 //
-// The pair to come is fetched ahead, under a lease of its own. An answer is kept in this browser (address, revision and
-// side, no text) until the server has confirmed it, and sent again under the same revision, which the server takes once.
+// The pair to come is fetched ahead, under a lease of its own. An answer is kept in this browser (address, revision, side
+// and reason, no text of the pair) until the server has confirmed it, and sent again under the same revision, which the
+// server takes once.
 (() => {
   "use strict";
 
@@ -122,13 +123,15 @@
     if (event.target !== form()) return;
     event.preventDefault();
     event.stopImmediatePropagation();
-    if (answered() || performance.now() - shownAt < TOO_SOON) return;
     const button = event.submitter;
+    if (!button.value || answered() || performance.now() - shownAt < TOO_SOON) return;
     form().dataset.answered = "";
     button.classList.add("chosen");
     const { revision, ticket } = form().elements;
+    const reasons = new FormData(form());
     unsent.push({
       url: here(), revision: revision.value, ticket: ticket.value, answer: button.value, seconds: secondsRead(),
+      why: reasons.getAll("why").join(","), note: reasons.get("note") || "",
     });
     keep();
     if (!troubled) warn("");

@@ -58,7 +58,7 @@
     const task = document.querySelector("#task[data-pair]");
     if (!task || task.dataset.shortcuts !== "on") return;
     if (event.repeat || event.ctrlKey || event.metaKey || event.altKey || event.defaultPrevented) return;
-    if (event.target.closest("input, textarea, select")) return;
+    if (event.target.closest("input:not([type=checkbox]), textarea, select")) return;
     const key = event.key.length === 1 ? event.key.toLowerCase() : event.key;
     const drawer = document.getElementById("drawer");
     if (drawer.open) {

@@ -32,19 +32,21 @@ PAIR = Read(Pair, "pair", "id", "first_id", "second_id")
 FIRST, SECOND = (Read(Sentence, alias, "id", "text") for alias in ("one", "other"))
 TOPIC = Read(Topic, "topic", "id", "study_id", "title", "question", "language", "summaries_of_id")
 WHO = Read(Annotator, "annotator", "id", "key", "study_id", "user_id", "kind")
+ASKS = Read(Study, "study", "id", "language", "ties_allowed", "neither_allowed", "reason_words", "reason_note")
 STATE = Read(Assignment, "shown", "id", *Assignment.LOCKED)
 ANNOTATOR = Read(Annotator, "annotator")
 STUDY = Read(Study, "study", *(f.attname for f in Study._meta.concrete_fields if not isinstance(f, models.JSONField)))
 
 #: The answered assignment, and the one that the page shows meanwhile, by their keys.
 TO_ANSWER = f"""
-SELECT {SHOWN.sql}, {PAIR.sql}, {FIRST.sql}, {SECOND.sql}, {TOPIC.sql}, {WHO.sql}, {{now}}
+SELECT {SHOWN.sql}, {PAIR.sql}, {FIRST.sql}, {SECOND.sql}, {TOPIC.sql}, {WHO.sql}, {ASKS.sql}, {{now}}
 FROM annotate_assignment shown
 JOIN annotate_pair pair ON pair.id = shown.pair_id
 JOIN annotate_sentence one ON one.id = pair.first_id
 JOIN annotate_sentence other ON other.id = pair.second_id
 JOIN annotate_topic topic ON topic.id = shown.topic_id
 JOIN annotate_annotator annotator ON annotator.id = shown.annotator_id
+JOIN annotate_study study ON study.id = annotator.study_id
 WHERE shown.key IN ({{keys}})
 """
 
@@ -115,8 +117,8 @@ WHERE id = %s
 """
 CLOSE = "UPDATE annotate_assignment SET state = %s, closed_at = %s, holds_place = %s, revision = %s WHERE id = %s"
 JUDGE = """
-INSERT INTO annotate_judgment (assignment_id, topic_id, revision, answer, seconds, at)
-VALUES (%s, %s, %s, %s, %s, %s) RETURNING id
+INSERT INTO annotate_judgment (assignment_id, topic_id, revision, answer, seconds, why, note, at)
+VALUES (%s, %s, %s, %s, %s, %s, %s, %s) RETURNING id
 """
 COUNT = "UPDATE annotate_tally SET taken = taken + %s, data_version = data_version + %s WHERE topic_id = %s"
 ADD_PAIR = """
@@ -167,6 +169,7 @@ def find_to_answer(keys: Sequence[UUID]) -> dict[UUID, Assignment]:
         assignment.pair = PAIR.make(values)
         assignment.pair.first, assignment.pair.second = FIRST.make(values), SECOND.make(values)
         assignment.topic, assignment.annotator = TOPIC.make(values), WHO.make(values)
+        assignment.annotator.study = ASKS.make(values)
         assignment.now = moment(next(values))  # type: ignore[attr-defined]
         by_key[assignment.key] = assignment
     return by_key
@@ -226,7 +229,7 @@ def store(assignment: Assignment, judgment: Judgment) -> None:
     change(ADD_UP, *sums, annotator.skipped, annotator.skips_in_a_row, annotator.pk)
     own = assignment.state, assignment.closed_at, assignment.holds_place, assignment.revision
     change(CLOSE, *own, assignment.pk)
-    given = judgment.revision, judgment.answer, judgment.seconds, judgment.at
+    given = judgment.revision, judgment.answer, judgment.seconds, judgment.why, judgment.note, judgment.at
     judgment.pk = add(JUDGE, judgment.assignment_id, judgment.topic_id, *given)
 
 

@@ -13,15 +13,18 @@ from django.conf import settings
 from django.db import IntegrityError, transaction
 from django.db.models import Value
 from django.db.models.functions import Now
+from django.utils.translation import gettext as _
 
 from annotate.database import statements
 from annotate.database.transactions import once_more
 from annotate.judging import tallies
 from annotate.judging.drawing import LEASE, draw_with_answer
 from annotate.judging.no_pair import NoPair
-from annotate.models import Annotator, Assignment, Judgment, LockedTopic, ReportedPair, Topic
-from annotate.refusal import cleaned
+from annotate.models import Annotator, Assignment, Judgment, LockedTopic, ReportedPair, Study, Topic
+from annotate.refusal import cleaned, invalid
 from formats.answers import ANSWERS, UNDONE
+from formats.checks.complaints import shown
+from formats.reasons import NOTE_CHARACTERS, listed
 
 #: Seconds that one pair adds to an annotator's reading time, at most: a lunch break is no reading.
 LONGEST_READ = 180.0
@@ -67,16 +70,21 @@ def record_judgment(
     answer: str,
     seconds: float | None = None,
     *,
+    why: str = "",
+    note: str = "",
     draws: bool = False,
     showing: Assignment | None = None,
 ) -> Recorded:
     """Store an answer, in one transaction. (assignment, revision) stands for one answer.
 
+    `why`: the reasons that were tapped, with commas between them; `note`: the reason in the annotator's own words.
+
     A repeated answer is reported as stored; for a different one, the answer that stands is returned. Work that was done
     is never refused: an answer after the end of its lease takes its place again if one is left, and is kept as surplus
     otherwise. Practice, gold pairs and repeats take no place: they are stored, and count as work (except practice),
     never as evidence. Raises `OutOfTurn` for a revision that is too early, `TooSoon` for a person's answer within
-    PACE_SECONDS of their last, ValueError for no answer, `Assignment.DoesNotExist` where the topic was cut again since.
+    PACE_SECONDS of their last, ValueError for no answer, `Refusal` for a reason that the study does not offer,
+    `Assignment.DoesNotExist` where the topic was cut again since.
 
     If it `draws`, the next pair is drawn in the same transaction, so that others wait for the topic once: the one to
     judge now, or, where the page is `showing` that already, the one after it. The answer is stored even if drawing
@@ -84,26 +92,39 @@ def record_judgment(
     """
     if answer not in ANSWERS:
         raise ValueError(f"not an answer: {answer!r}")
+    given = Judgment(assignment=assignment, revision=revision, answer=answer, seconds=seconds)
+    if why or note:
+        given.why, given.note = _reason(assignment.annotator.study, why, note)
     try:
         # Once more, in case its topic is restored at this moment.
-        return once_more(partial(_record, assignment, revision, answer, seconds, draws, showing))
+        return once_more(partial(_record, assignment, given, draws, showing))
     except NotDrawn:
         logger.exception("no pair could be drawn with an answer; it is stored by itself")
-        return _record(assignment, revision, answer, seconds)
+        return _record(assignment, given)
     except IntegrityError:
         # The unique constraint decides if two pass the lock at once.
         assignment.refresh_from_db(fields=["state", "holds_place"])
         return _what_stands(assignment, revision, answer)
 
 
+def _reason(study: Study, why: str, note: str) -> tuple[str, str]:
+    """The reason for an answer as it is stored. Raises `Refusal` for what the study does not offer."""
+    offered, given = study.offered_reasons, listed(why)
+    if unknown := [word for word in given if word not in offered]:
+        message = _("Reasons: found %(word)s; expected %(words)s.")
+        raise invalid("why", message % {"word": shown(unknown[0]), "words": ", ".join(offered) or _("none")})
+    stored = cleaned("note", note)
+    if len(stored) > NOTE_CHARACTERS or (stored and not study.reason_note):
+        most = NOTE_CHARACTERS if study.reason_note else 0
+        message = _("The reason in your own words: found %(count)d characters; expected at most %(most)d.")
+        raise invalid("note", message % {"count": len(stored), "most": most})
+    return ",".join(given), stored
+
+
 def _record(
-    assignment: Assignment,
-    revision: int,
-    answer: str,
-    seconds: float | None,
-    draws: bool = False,
-    showing: Assignment | None = None,
+    assignment: Assignment, given: Judgment, draws: bool = False, showing: Assignment | None = None
 ) -> Recorded:
+    revision, answer = given.revision, given.answer
     with transaction.atomic(durable=True):
         topic, annotator = _lock(assignment, removed=True)
         if revision <= assignment.revision:
@@ -116,7 +137,7 @@ def _record(
         if not assignment.holds_place and _take_place_again(assignment):
             assignment.holds_place = True
             topic.taken += annotator.kind == Annotator.TAKES_PLACES
-        judgment = _store(assignment, topic.now, revision, answer, seconds)
+        _store(assignment, topic.now, given)
         topic.answers = int(annotator.kind != Annotator.TRIAL)
         following = None
         if (draws or showing is not None) and not is_void:
@@ -125,7 +146,7 @@ def _record(
             except Exception as error:
                 raise NotDrawn from error
         statements.count(topic)  # or they were counted with the place of a pair
-    return Recorded(Outcome.STORED, judgment, assignment.holds_place, following)
+    return Recorded(Outcome.STORED, given, assignment.holds_place, following)
 
 
 def _lock(assignment: Assignment, *, removed: bool = False) -> tuple[LockedTopic, Annotator]:
@@ -166,21 +187,18 @@ def _take_place_again(assignment: Assignment) -> bool:
     return tallies.take_place(assignment)
 
 
-def _store(assignment: Assignment, now: datetime, revision: int, answer: str, seconds: float | None) -> Judgment:
+def _store(assignment: Assignment, now: datetime, given: Judgment) -> None:
     """Write the answer, and add it to its annotator's sums. Raises `TooSoon`: the caller rolls back."""
-    if seconds is None and assignment.expires_at is not None:
-        seconds = max(0.0, (now - assignment.expires_at + LEASE).total_seconds())
-    if not _add_up(assignment, now, seconds or 0.0):
-        _note_refusal(assignment, revision, answer, "a moment after their last one")
+    if given.seconds is None and assignment.expires_at is not None:
+        given.seconds = max(0.0, (now - assignment.expires_at + LEASE).total_seconds())
+    if not _add_up(assignment, now, given.seconds or 0.0):
+        _note_refusal(assignment, given.revision, given.answer, "a moment after their last one")
         raise TooSoon
     if assignment.state != State.VOID:  # that it is until its topic is restored
         assignment.state = State.JUDGED
-    assignment.closed_at, assignment.revision = now, revision
-    judgment = Judgment(
-        assignment=assignment, topic_id=assignment.topic_id, revision=revision, answer=answer, seconds=seconds, at=now
-    )
-    statements.store(assignment, judgment)
-    return judgment
+    assignment.closed_at, assignment.revision = now, given.revision
+    given.topic_id, given.at = assignment.topic_id, now
+    statements.store(assignment, given)
 
 
 def _add_up(assignment: Assignment, now: datetime, seconds: float) -> bool:

@@ -22,7 +22,7 @@ from annotate.judging import designs, tallies
 from annotate.judging.answers import LONGEST_READ
 from annotate.models import Annotator, Assignment, Judgment, Pair, Sentence, Study, Tally, Topic, Upload
 from formats.answers import LETTERS
-from formats.readers.preferences import drawn_for, weight_of
+from formats.readers.preferences import REASONS, drawn_for, weight_of
 from formats.records import Of, Preference
 
 BATCH = 500
@@ -284,9 +284,15 @@ def _store(arrivals: Arrivals, topic_id: int, rows: Sequence[Located]) -> None:
         "answer": [LETTERS[row.preference.winner] for row in rows],
         "seconds": [row.preference.seconds for row in rows],
         "at": at,
-        "extra": [json.dumps(dict(row.preference.extra)) if row.preference.extra else None for row in rows],
+        "extra": [json.dumps(extra) if (extra := _unknown(row.preference)) else None for row in rows],
+        **{key: [row.preference.extra.get(key, "") for row in rows] for key in REASONS},
     }
     put(Judgment, (), answered | _alike(rows, {"topic_id": topic_id, "revision": 1}))
+
+
+def _unknown(preference: Preference) -> dict[str, Any]:
+    """What has no column of its own in a judgment."""
+    return {key: value for key, value in preference.extra.items() if key not in REASONS}
 
 
 def _alike(rows: Sequence[Located], values: Mapping[str, Any]) -> dict[str, Sequence[Any]]:

@@ -153,6 +153,8 @@ def _store_answers(assignments: Mapping[str, Assignment], answers: Sequence[Answ
                 seconds=answer.seconds,
                 at=moment(answer.at, now),
                 extra=dict(answer.extra) or None,
+                why=answer.why,
+                note=answer.note,
             )
             for key, answer in answers
         ),

@@ -21,6 +21,8 @@ def stop(annotator: Annotator) -> None:
         locked.quota, locked.user, locked.invitation = locked.judged, None, None
         locked.save(update_fields=["quota", "user", "invitation"])
         ReportedPair.objects.filter(assignment__annotator=annotator).exclude(note="").delete()
+        with append_only.erasing():
+            Judgment.objects.filter(assignment__annotator=annotator).exclude(note="").update(note="")
 
 
 def erase(annotator: Annotator) -> int:

@@ -27,6 +27,7 @@ from annotate.models.corpus import Sentence, Topic, Upload
 from annotate.models.membership import Invitation
 from annotate.models.study import Study
 from formats.answers import ANSWERS, UNDONE, Answer
+from formats.reasons import listed
 from formats.results.planning import SECONDS
 from formats.settings import KINDS_COUNTED
 
@@ -571,7 +572,8 @@ class JudgmentQuerySet(models.QuerySet["Judgment"]):
 class Judgment(models.Model):
     """One revision of an annotator's answer; (assignment, revision) is the idempotency key: the first stands.
 
-    `topic` is where it was given; its assignment moves to the history of that topic if one of its sentences is removed.
+    `why`: the reasons that they tapped, with commas between them; `note`: the reason in their own words. `topic` is
+    where it was given; its assignment moves to the history of that topic if one of its sentences is removed.
     """
 
     ANSWERS = [*((key, _(answer.name)) for key, answer in ANSWERS.items()), (UNDONE, _("undone"))]
@@ -581,6 +583,8 @@ class Judgment(models.Model):
     revision = models.PositiveSmallIntegerField(default=1)
     answer = models.CharField(max_length=7, choices=ANSWERS)
     seconds = models.FloatField(null=True, blank=True)
+    why = models.CharField(max_length=200, blank=True, default="")
+    note = models.CharField(max_length=300, blank=True, default="")
     at = models.DateTimeField()
     extra = models.JSONField(null=True, blank=True)
 
@@ -600,6 +604,11 @@ class Judgment(models.Model):
     def given(self) -> Answer:
         """The answer, if it is no undo."""
         return ANSWERS[self.answer]
+
+    @property
+    def reasons(self) -> list[str]:
+        """The reasons that were tapped."""
+        return listed(self.why)
 
     @property
     def in_order(self) -> tuple[Sentence, Sentence]:

@@ -17,6 +17,7 @@ from django.utils.translation import gettext_lazy as _
 from formats.answers import ANSWERS, PREFERENCES, Answer
 from formats.metric_names import METRICS, unknown_metrics
 from formats.readers.topics import LANGUAGE
+from formats.reasons import listed
 from formats.settings import (
     KINDS_COUNTED,
     QUESTION,
@@ -123,6 +124,21 @@ class Study(models.Model):
             "It counts as half a win for each side, like a tie, and reports count it by itself. It says that a topic’s "
             "texts are bad, which no comparison can."
         ),
+    )
+    reason_words = models.CharField(
+        _("reasons to tap"),
+        max_length=200,
+        blank=True,
+        default="",
+        help_text=_(
+            "A few words with commas between them, such as: clearer, more complete, wrong facts. Annotators may tap "
+            "some of them before they answer, and need not. Scores do not rest on them."
+        ),
+    )
+    reason_note = models.BooleanField(
+        _("reasons in annotators’ own words"),
+        default=False,
+        help_text=_("Offers a line beside every pair. It may be left empty."),
     )
     show_progress = models.BooleanField(
         _("show annotators their progress"),
@@ -429,6 +445,11 @@ class Study(models.Model):
     def answers(self) -> Mapping[str, Answer]:
         """The allowed answers, by key."""
         return {key: answer for key, answer in ANSWERS.items() if not answer.setting or getattr(self, answer.setting)}
+
+    @property
+    def offered_reasons(self) -> list[str]:
+        """The words that annotators may tap."""
+        return listed(self.reason_words)
 
     @property
     def must_prefer(self) -> bool:

@@ -12,8 +12,9 @@ from django.db.models import Q, QuerySet
 from annotate.models import Fit, Judgment, Score, Sentence, Study, System, Topic, Utility
 from annotate.reports import leaderboard as boards
 from annotate.reports.leaderboard import Board
-from formats.analyses.two_systems import Keyed, Lead, Systems, TopicLine, TwoSystems
-from formats.answers import PREFERENCES, share_of_first
+from formats.analyses.two_systems import Keyed, Lead, Reason, Systems, TopicLine, TwoSystems
+from formats.answers import PREFERENCES, SIDES, share_of_first, turned
+from formats.reasons import listed
 from formats.results import Difference, SourceWords, WordTerm, from_json
 from formats.results.needed import Needed
 from formats.results.scores import ODDS
@@ -37,7 +38,8 @@ class SentenceLead:
 class AnswerLead:
     """How often one sentence was preferred to another, of how many answers about the two.
 
-    `weight`: above 0 if the answers favour the first system, below 0 the second.
+    `weight`: above 0 if the answers favour the first system, below 0 the second. `words`, `notes`: the reasons for
+    all these answers.
     """
 
     preferred: Sentence
@@ -45,6 +47,8 @@ class AnswerLead:
     times: int
     of: int
     weight: float
+    words: Mapping[str, int]
+    notes: Sequence[str]
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,7 +106,20 @@ def of_two(study: Study, board: Board, first: Keyed, second: Keyed) -> TwoSystem
         holds_at_every_look=board.holds_at_every_look,
         is_outdated=board.is_outdated,
         lines=tuple(lines(Topic.objects.filter(study=study), first, second, board.scored_by)),
+        reasons=tuple(_reasons(study, first[1], second[1])),
     )
+
+
+def _reasons(study: Study, first: str, second: str) -> Iterator[Reason]:
+    """The reasons that were given for answers about summaries of the two."""
+    pair, of = "assignment__pair", "assignment__topic__summaries_of"
+    names = {f"{pair}__{side}__document__name__in": (first, second) for side in ("first", "second")}
+    topics = Topic.asked.filter(study=study, summaries_of__isnull=False)
+    rows = Judgment.objects.counted().exclude(why="", note="").filter(**names, assignment__topic__in=topics)
+    columns = (f"{pair}__first__document__name", "assignment__swapped", "answer", "why", "note", of, f"{of}__name")
+    for stored_first, swapped, answer, why, note, key, name in rows.values_list(*columns):
+        given = turned(answer, swapped != (stored_first == second))
+        yield Reason((key, name), [*SIDES, given].index(given), tuple(listed(why)), note)
 
 
 def of_topic(fit: Fit, first: System, second: System) -> TopicComparison | None:
@@ -188,11 +205,14 @@ def _answers(topic: Topic, weights: Mapping[int, float], sentences: Sequence[int
     """The answers about these sentences whose two sentences differ most in weight."""
     about = Q(assignment__pair__first__in=sentences) | Q(assignment__pair__second__in=sentences)
     rows = Judgment.objects.counted().filter(about, assignment__topic=topic).order_by()
-    columns = ("assignment__pair__first", "assignment__pair__second", "assignment__swapped", "answer")
+    columns = ("assignment__pair__first", "assignment__pair__second", "assignment__swapped", "answer", "why", "note")
     preferred: Counter[tuple[int, int]] = Counter()
     given: Counter[frozenset[int]] = Counter()
-    for first, second, swapped, answer in rows.values_list(*columns):
+    words, notes = defaultdict[frozenset[int], Counter[str]](Counter), defaultdict[frozenset[int], list[str]](list)
+    for first, second, swapped, answer, why, note in rows.values_list(*columns):
         given[frozenset((first, second))] += 1
+        words[frozenset((first, second))].update(listed(why))
+        notes[frozenset((first, second))] += [note] if note else []
         if answer in PREFERENCES:
             preferred[(first, second) if share_of_first(answer, swapped) else (second, first)] += 1
 
@@ -203,6 +223,9 @@ def _answers(topic: Topic, weights: Mapping[int, float], sentences: Sequence[int
     keys = {key for pair in chosen for key in pair}
     named = Sentence.objects.select_related("document", "topic").in_bulk(keys)
     return tuple(
-        AnswerLead(named[pair[0]], named[pair[1]], preferred[pair], given[frozenset(pair)], weight(pair))
+        AnswerLead(
+            *(named[pair[0]], named[pair[1]], preferred[pair], given[both], weight(pair)), words[both], notes[both]
+        )
         for pair in chosen
+        for both in (frozenset(pair),)
     )

@@ -48,13 +48,26 @@ class TopicLine:
 
 
 @dataclass(frozen=True, slots=True)
+class Reason:
+    """The reason for an answer about two summaries of a topic: words that were tapped, and a note.
+
+    `preferred`: 0 for the first system's summary, 1 for the second's, 2 for neither.
+    """
+
+    topic: Keyed
+    preferred: int
+    words: tuple[str, ...]
+    note: str
+
+
+@dataclass(frozen=True, slots=True)
 class TwoSystems:
     """Two systems over all topics, which rest on so many `judgments`; `score`: what they are ranked by.
 
     `needed`: how many might separate them, if the difference is real; None where they are separated, or it is unknown.
     `ground`: of whom the verdict holds. `planned`: how many the stop rule assumes, None without it. `equal_within`: by
     the stop rule, the difference is smaller than this, the smallest that the study calls a difference. `is_outdated`:
-    scores are of earlier settings.
+    scores are of earlier settings. `reasons`: for answers about the two, where annotators gave some.
     """
 
     first: Keyed
@@ -69,6 +82,7 @@ class TwoSystems:
     holds_at_every_look: bool
     is_outdated: bool
     lines: tuple[TopicLine, ...]
+    reasons: tuple[Reason, ...] = ()
 
     @property
     def wins(self) -> tuple[int, int]:
@@ -113,7 +127,7 @@ def show(systems: Systems, asked: Mapping[str, str]) -> Shown:
     two = systems.compare(by_key[first.chosen], by_key[second.chosen])
     return Shown(
         _verdict(two),
-        [*_figure(two), _topics(two)],
+        [*_figure(two), _topics(two), *_reasons(two)],
         choices=[first, second],
         notes=_notes(two),
     )
@@ -218,3 +232,33 @@ def _topics(two: TwoSystems) -> Table:
         leads_to="compare_in_topic",
         note=" ".join([leads, what_a_point_is()] if two.score == "importance" else [leads]),
     )
+
+
+def _reasons(two: TwoSystems) -> list[Table]:
+    """How often each reason was tapped, and what annotators wrote, by what they preferred."""
+    sides = (two.first[1], two.second[1], _("neither"))
+    counts: dict[str, list[int]] = {}
+    for given in two.reasons:
+        for word in given.words:
+            counts.setdefault(word, [0, 0, 0])[given.preferred] += 1
+    words = Table(
+        "reasons",
+        _("Reasons for preferring"),
+        tuple(map(Column, ("reason", "first", "second", "neither"), (_("Reason"), *sides))),
+        tuple((word, *numbers) for word, numbers in sorted(counts.items(), key=lambda row: -sum(row[1]))),
+        note=_("How often annotators tapped it who answered so about summaries of these two."),
+    )
+    written = [given for given in two.reasons if given.note]
+    notes = Table(
+        "notes",
+        _("Reasons in annotators’ own words"),
+        (
+            Column("topic", _("Topic"), as_text),
+            Column("preferred", _("Preferred"), as_text),
+            Column("note", _("Reason")),
+        ),
+        tuple((given.topic[1], sides[given.preferred], given.note) for given in written),
+        links=tuple({"topic_id": given.topic[0]} for given in written),
+        leads_to="compare_in_topic",
+    )
+    return [table for table in (words, notes) if table.rows]

@@ -39,6 +39,7 @@ def _preference(judgment: JudgmentRecord, shown: AssignmentRecord, kind: str) ->
     why = {} if shown.reason_shown == "imported" else {"reason": shown.reason_shown}
     counts: dict[str, Any] = {} if shown.design_weight in (None, 1) else {"design_weight": shown.design_weight}
     counts |= {} if shown.drawn_for is None else {"drawn_for": list(shown.drawn_for)}
+    counts |= {key: given for key in ("why", "note") if (given := getattr(judgment, key))}
     return Preference(
         topic=shown.topic,
         a=shown.left,

@@ -10,6 +10,7 @@ from typing import Annotated, Any, Literal, get_args
 from formats.answers import ANSWERS, SIDES, UNDONE
 from formats.checks import limits, shapes
 from formats.not_judged import BY_HAND, RULES
+from formats.reasons import NOTE_CHARACTERS, WORDS_CHARACTERS
 from formats.records import Extra, Of, Topic
 from formats.settings import StudySettings
 
@@ -36,6 +37,8 @@ Version = Annotated[str, shapes.words(40)]
 Moment = Annotated[str, shapes.moment]
 Reason = Annotated[str, shapes.one_of(REASONS)]
 Answer = Annotated[str, shapes.one_of((*ANSWERS, UNDONE))]
+Why = Annotated[str, shapes.words(WORDS_CHARACTERS)]
+Note = Annotated[str, shapes.words(NOTE_CHARACTERS)]
 Side = Annotated[str, shapes.one_of(("", *SIDES))]
 Small = Annotated[int, shapes.whole(0, 32_767)]
 Revision = Annotated[int, shapes.whole(1, 32_767)]
@@ -107,7 +110,10 @@ class AssignmentRecord:
 
 @dataclass(frozen=True, slots=True)
 class JudgmentRecord:
-    """One revision of an answer; `assignment` is the key of what was shown, `extra` what it was brought with."""
+    """One revision of an answer; `assignment` is the key of what was shown, `extra` what it was brought with.
+
+    `why`: the reasons that were tapped, with commas between them; `note`: the reason in the annotator's own words.
+    """
 
     assignment: Key
     revision: Revision
@@ -116,6 +122,8 @@ class JudgmentRecord:
     at: Moment
     source: Version = ""
     extra: Extra = field(default_factory=dict)
+    why: Why = ""
+    note: Note = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,6 +145,8 @@ class HistoryAnswer:
     seconds: Positive | None
     at: Moment
     extra: Extra = field(default_factory=dict)
+    why: Why = ""
+    note: Note = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,6 +16,7 @@ from formats.readers.draft import Draft
 from formats.readers.lines import Sink, read_lines
 from formats.readers.tables import Columns, number, read_rows, write_rows
 from formats.readers.topics import named
+from formats.reasons import NOTE_CHARACTERS, WORDS_CHARACTERS
 from formats.records import Of, Preference
 
 NEEDED = ("topic", "a", "b", "winner")
@@ -25,6 +26,8 @@ COLUMNS = Columns(NEEDED, (*OPTIONAL, "of"), others=True)
 #: What the two sides of a pair must be.
 TWO_OF: Mapping[Of, str] = {"sentences": "two different sentences", "summaries": "summaries of two systems"}
 
+#: The keys of a reason for an answer, with the most characters of each.
+REASONS = {"why": WORDS_CHARACTERS, "note": NOTE_CHARACTERS}
 _KEYS = frozenset((*NEEDED, *OPTIONAL, "of"))
 _SENTENCE = re.compile(r"(?P<document>.+):(?P<index>0|[1-9][0-9]{0,6})", re.DOTALL)
 
@@ -64,7 +67,8 @@ def write_preferences(
     with_of: bool = False,
 ) -> None:
     """JSON Lines are exact and for analysis. CSV is for spreadsheets: formulas are defused, and the only other keys are
-    who judged (`kind`), why the pair was shown (`reason`) and its `design_weight`.
+    who judged (`kind`), why the pair was shown (`reason`), its `design_weight` and the reason for the answer (`why`,
+    `note`).
 
     `with_of`: in CSV a column says what each is about; without it all must be about sentences.
     """
@@ -76,11 +80,13 @@ def write_preferences(
                 _word(p, "kind") or "human",
                 _word(p, "reason"),
                 p.extra.get("design_weight"),
+                _word(p, "why"),
+                _word(p, "note"),
                 *(p.of for _column in of),
             )
             for p in preferences
         )
-        write_rows(file, (*NEEDED, *OPTIONAL, "kind", "reason", "design_weight", *of), rows)
+        write_rows(file, (*NEEDED, *OPTIONAL, "kind", "reason", "design_weight", "why", "note", *of), rows)
         return
     file.writelines(strict_json.line(preference_as_json(preference)).encode() + b"\n" for preference in preferences)
 
@@ -132,6 +138,8 @@ def _preference(place: Place, given: dict[str, Any]) -> Preference | None:
         extra["design_weight"] = _design_weight(place.key("design_weight"), extra["design_weight"])
     if "drawn_for" in extra:
         extra["drawn_for"] = list(shapes.systems(place.key("drawn_for"), extra["drawn_for"]))
+    for key in REASONS.keys() & extra.keys():
+        extra[key] = shapes.words(REASONS[key])(place.key(key), extra[key])
     preference = Preference(
         topic,
         a,

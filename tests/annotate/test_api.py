@@ -428,6 +428,8 @@ def test_a_program_sees_no_more_than_a_person_does(study, machine):
         "left": assignment.left.text,
         "right": assignment.right.text,
         "answers": ["left", "right", "tie"],
+        "reason_words": "",
+        "reason_note": False,
         "revision": 1,
         "progress": {"judged": 0, "quota": 30},
     }

@@ -194,7 +194,19 @@ def test_what_reaches_a_program_is_the_same_for_every_kind_of_pair():
     for _ in range(45):
         drawn = caller.post(f"/api/v1/studies/{study.pk}/annotators/{key}/draw/")
         draws.add(re.sub(r'"judged":\d+', '"judged":N', "".join(payload(drawn))))
-        told = {"key", "of", "question", "prompt", "left", "right", "answers", "revision", "progress"}
+        told = {
+            "key",
+            "of",
+            "question",
+            "prompt",
+            "left",
+            "right",
+            "answers",
+            "reason_words",
+            "reason_note",
+            "revision",
+            "progress",
+        }
         assert set(drawn.json()) == told
         reasons.add(Assignment.objects.get(key=drawn.json()["key"]).reason)
         said = {"revision": 1, "answer": "left", "seconds": 5}

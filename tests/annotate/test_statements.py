@@ -57,7 +57,8 @@ def test_what_is_answered_is_found_with_what_its_page_needs(study):
     found = statements.find_to_answer([*(row.key for row in held), uuid4()])
     assert set(found) == {row.key for row in held}
     for row in found.values():
-        assert all(map(is_as_stored, (row, row.pair, row.pair.first, row.pair.second, row.topic, row.annotator)))
+        parts = (row.pair, row.pair.first, row.pair.second, row.topic, row.annotator, row.annotator.study)
+        assert all(map(is_as_stored, (row, *parts)))
         assert row.now >= Assignment.objects.get(pk=row.pk).created_at
 
 

@@ -394,6 +394,39 @@ def test_the_time_that_a_page_was_read_is_measured(page, link):
     assert round(seconds, 2) == seconds
 
 
+def test_a_reason_is_given_by_keys_or_clicks_and_enter_is_no_answer(page, plain_page, link, axe, study):
+    Study.objects.filter(pk=study.pk).update(reason_words="clearer, wrong facts", reason_note=True)
+    begin(page, link)
+    axe(page)
+    press(page, "3")
+    page.get_by_role("checkbox", name="wrong facts").click()
+    page.keyboard.press("Enter")
+    page.get_by_label("in your own words").fill("It says 2 years, not 1")
+    page.keyboard.press("Enter")
+    at_pair(page, 1)
+    assert answers() == []
+    page.get_by_role("checkbox", name="wrong facts").focus()
+    press(page, "2")
+    at_pair(page, 2)
+    assert page.get_by_role("checkbox", checked=True).count() == 0
+    settled(page)
+    press(page, "1")
+    settled(page)
+    begin(plain_page, link)
+    plain_page.get_by_role("checkbox", name="clearer").check()
+    assert fits(plain_page)
+    plain_page.keyboard.press("Enter")
+    plain_page.get_by_label("in your own words").fill("No.")
+    plain_page.keyboard.press("Enter")
+    assert len(answers()) == 2
+    plain_page.get_by_role("checkbox", name="clearer").check()
+    plain_page.locator("#answer [value=left]").click()
+    at_pair(plain_page, 2)
+    stored = list(Judgment.objects.order_by("pk").values_list("answer", "why", "note"))
+    assert stored[0] == ("right", "clearer,wrong facts", "It says 2 years, not 1")
+    assert stored[1:] == [("left", "", ""), ("left", "clearer", "")]
+
+
 def test_right_to_left_texts_keep_their_sides(page, link, study):
     Study.objects.filter(pk=study.pk).update(language="ar")
     begin(page, link)

@@ -69,7 +69,7 @@ def test_preferences_between_sentences_are_written_as_before_there_were_others()
 
     assert lines.getvalue() == b'{"a":"d:0","annotator":"w1","b":"d:1","topic":"T","winner":"a"}\n'
     assert table.getvalue() == (
-        b"topic,a,b,winner,annotator,seconds,at,kind,reason,design_weight\r\nT,d:0,d:1,a,w1,,,human,,\r\n"
+        b"topic,a,b,winner,annotator,seconds,at,kind,reason,design_weight,why,note\r\nT,d:0,d:1,a,w1,,,human,,,,\r\n"
     )
 
 

@@ -59,6 +59,7 @@ class PairSerializer(serializers.Serializer[Any]):
     """Two sentences, or two whole summaries, to compare, without their origin. Judge them with `key` and `revision`.
 
     `prompt`: what summaries without source documents answer; empty otherwise. `answers`: those that the study allows.
+    `reason_words`: the reasons that it offers, with commas between them; `reason_note`: whether it offers a line, too.
     """
 
     key = serializers.UUIDField()
@@ -68,16 +69,23 @@ class PairSerializer(serializers.Serializer[Any]):
     left = serializers.CharField()
     right = serializers.CharField()
     answers = serializers.ListField(child=serializers.ChoiceField(choices=list(ANSWERS)))
+    reason_words = serializers.CharField()
+    reason_note = serializers.BooleanField()
     revision = serializers.IntegerField()
     progress = ProgressSerializer()
 
 
 class AnswerSerializer(Strict[Any]):
-    """The answer. The revision is the one of the drawn pair; sending it twice stores it once."""
+    """The answer. The revision is the one of the drawn pair; sending it twice stores it once.
+
+    `why`: some of the pair's `reason_words`, with commas between them; `note`: the reason in own words.
+    """
 
     revision = serializers.IntegerField(min_value=1, max_value=32_767)
     answer = serializers.ChoiceField(choices=list(ANSWERS))
     seconds = serializers.FloatField(min_value=0, max_value=86_400, required=False, allow_null=True)
+    why = serializers.CharField(required=False, allow_blank=True)
+    note = serializers.CharField(required=False, allow_blank=True)
 
     def validate_seconds(self, seconds: float | None) -> float | None:
         if seconds is not None and seconds != seconds:

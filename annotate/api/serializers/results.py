@@ -221,7 +221,8 @@ class LeaderboardSerializer(serializers.Serializer[Any]):
 
 
 class JudgmentSerializer(serializers.ModelSerializer[Judgment]):
-    """One revision of one answer, under a pseudonym. `counted`: it counts towards scores.
+    """One revision of one answer, under a pseudonym. `counted`: it counts towards scores. `why`: the reasons that were
+    tapped, with commas between them; `note`: the reason in the annotator's own words.
 
     `of`: what the two are: sentences, or summaries, which are named after their systems. `reason`: why the pair was
     shown; `expected`: the expected side of a practice or gold pair.
@@ -259,6 +260,8 @@ class JudgmentSerializer(serializers.ModelSerializer[Judgment]):
             "annotator",
             "kind",
             "seconds",
+            "why",
+            "note",
             "at",
             "reason",
             "design_weight",

@@ -41,6 +41,8 @@ def _show(view: View, assignment: Assignment) -> Response:
         "left": assignment.left.text,
         "right": assignment.right.text,
         "answers": list(annotator.study.answers),
+        "reason_words": annotator.study.reason_words,
+        "reason_note": annotator.study.reason_note,
         "revision": assignment.revision + 1,
         "progress": {"judged": annotator.judged, "quota": annotator.pairs_wanted},
     }
@@ -113,7 +115,7 @@ class JudgePair(JudgeView):
         if sent["answer"] not in assignment.annotator.study.answers:
             message = _("This study does not allow the answer “%(answer)s”.")
             raise invalid("answer", message % {"answer": _(ANSWERS[sent["answer"]].name)})
-        recorded = judging.record_judgment(assignment, sent["revision"], sent["answer"], sent.get("seconds"))
+        recorded = judging.record_judgment(assignment, **sent)
         if recorded.outcome == judging.Outcome.DIFFERS:
             raise Refusal(
                 _("Another answer was given before and stands: %(answer)s.") % {"answer": recorded.judgment.answer},

@@ -12,6 +12,7 @@ FOR_ANNOTATORS = (
     "annotate/crowd/arriving.py",
     "annotate/invitations.py",
     "annotate/judging/annotators.py",
+    "annotate/judging/answers.py",
     "annotate/judging/no_pair.py",
     "annotate/server/limits.py",
     "annotate/views/crowd.py",

@@ -46,12 +46,21 @@ SHOWN = signing.Signer(salt="shown")
 KEY = re.compile(r"\b[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}\b")
 
 
+class Several(forms.SelectMultiple):
+    """The values of all fields of this name, with commas between them."""
+
+    def value_from_datadict(self, data: Any, files: Any, name: str) -> str:
+        return ",".join(data.getlist(name))
+
+
 class JudgmentForm(forms.Form):
     """What a click or key sends; `revision` says which showing of the pair it answers."""
 
     answer = forms.ChoiceField(choices=[(key, key) for key in ANSWERS])
     revision = forms.IntegerField(min_value=1, max_value=32_000)
     seconds = forms.FloatField(required=False, min_value=0, max_value=86_400)
+    why = forms.CharField(required=False, widget=Several)
+    note = forms.CharField(required=False)
 
 
 class UndoForm(forms.Form):
@@ -227,6 +236,8 @@ def _take_answer(request: HttpRequest, assignment: Assignment, showing: Assignme
         draws, showing = False, None  # they have seen results, and judge no more
     try:
         recorded = judging.record_judgment(assignment, **form.cleaned_data, draws=draws, showing=showing)
+    except Refusal as refusal:
+        return _show(request, _whole(assignment), refusal.message, status=400)
     except judging.TooSoon:
         return _wait_a_moment(request, _whole(assignment))
     except judging.OutOfTurn:

@@ -35,7 +35,7 @@ COLUMNS = (
     *(f"{name}{part}" for name in ("left", *FIGURES) for part in ("", "_n")),
     *("weight", "seen_at"),
 )
-ANSWER_COLUMNS = ("at", "topic", "left", "right", "answer", "seconds", "reason", "holds_place", "of")
+ANSWER_COLUMNS = ("at", "topic", "left", "right", "answer", "seconds", "reason", "holds_place", "of", "why", "note")
 
 
 @in_study("annotators")
@@ -148,7 +148,7 @@ def _answer_cells(judgment: Judgment) -> tuple[str | float | int | None, ...]:
     shown = judgment.assignment
     sides = (shown.left.name, shown.right.name)
     how = (judgment.answer, judgment.seconds, shown.reason, int(shown.holds_place), shown.topic.of)
-    return judgment.at.isoformat(), shown.topic.name, *sides, *how
+    return judgment.at.isoformat(), shown.topic.name, *sides, *how, judgment.why, judgment.note
 
 
 @in_study("annotators")
