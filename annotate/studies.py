@@ -211,13 +211,14 @@ def delete_study(study: Study, user: User) -> None:
     judging.lock_study(study.pk)
     list(Topic.with_unfinished.select_for_update().filter(study=study).order_by("pk").values_list("pk"))
     uploads, exports = Upload.objects.filter(study=study), Export.objects.filter(study=study)
-    files = [*(upload.file for upload in uploads), *(export.file for export in exports if export.file)]
+    files = [partial(imports.delete_files, upload) for upload in uploads]
+    files += [partial(export.file.delete, save=False) for export in exports if export.file]
     gone = {"study": study.pk, "title": study.title}
     with append_only.erasing():
         study.delete()
     note(None, user, "delete study", **gone)
-    for file in files:
-        transaction.on_commit(partial(file.delete, save=False))
+    for delete in files:
+        transaction.on_commit(delete)
 
 
 def _only_settings(fields: dict[str, Any]) -> dict[str, Any]:

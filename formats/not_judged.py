@@ -8,12 +8,12 @@ captions and notices are recognised by words of a few languages.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from itertools import compress
 from typing import Any
 
-from formats.sentences import Cut
+from formats.records import Cut
 
 #: That a researcher said so, where the name of a rule would stand.
 BY_HAND = "by-hand"
@@ -150,6 +150,15 @@ def not_judged(documents: Sequence[Sequence[Cut]]) -> list[list[str]]:
                 rules[place] = DUPLICATE if words in seen else ""
                 seen.add(words)
     return rules_of if len(seen) > 1 else [[""] * len(cuts) for cuts in documents]
+
+
+def marked(documents: Mapping[str, Sequence[Cut]]) -> dict[str, tuple[Cut, ...]]:
+    """The sentences of a topic's documents with their rules."""
+    marks = zip(documents.items(), not_judged([*documents.values()]), strict=True)
+    return {
+        name: tuple(replace(cut, rule=rule) for cut, rule in zip(cuts, rules, strict=True))
+        for (name, cuts), rules in marks
+    }
 
 
 def wordless(documents: Sequence[Sequence[Cut]]) -> list[list[str]]:

@@ -29,6 +29,20 @@ class Text:
 
 
 @dataclass(frozen=True, slots=True)
+class Cut:
+    """A sentence in its text: `text[start:end]`, on the `paragraph`-th line (from 0) that holds a sentence.
+
+    `rule`: why it is not judged (`formats.not_judged.marked`).
+    """
+
+    text: str
+    start: int
+    end: int
+    paragraph: int
+    rule: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class Summary(Text):
     """A summary with human scores by dimension, higher is better.
 
@@ -129,7 +143,8 @@ class Bundle:
 
     Summaries, scores and Pyramids of topics in the same upload are in those topics; `summaries`, `human_scores`,
     `metric_scores`, `pyramids` and `references` (by topic) hold what belongs to topics that existed before. `again`:
-    those that were uploaded again as a whole; the other fields hold all but their documents, too.
+    those that were uploaded again as a whole; the other fields hold all but their documents, too. `cuts`: the sentences
+    of documents by the names of topic and document, once they are cut.
     """
 
     topics: tuple[Topic, ...] = ()
@@ -140,7 +155,13 @@ class Bundle:
     pyramids: Mapping[str, Annotation] = field(default_factory=dict)
     references: Mapping[str, tuple[Text, ...]] = field(default_factory=dict)
     again: tuple[Topic, ...] = ()
+    cuts: Mapping[str, Mapping[str, tuple[Cut, ...]]] = field(default_factory=dict)
     remarks: tuple[Remark, ...] = ()
+
+    @property
+    def has_late(self) -> bool:
+        """Whether it has anything but judgments for topics that existed before."""
+        return any((self.summaries, self.human_scores, self.metric_scores, self.pyramids, self.again))
 
 
 @dataclass(frozen=True, slots=True)

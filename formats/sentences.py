@@ -8,12 +8,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
 
 import nupunkt
 import sentencex
 
-from formats.records import Text
+from formats.records import Cut, Text
 
 # Whatever a reader sees as a line break; a sentence never runs across one.
 _LINE = re.compile(r"[^\n\r\v\f\x1c-\x1e\x85\u2028\u2029]+")
@@ -43,16 +42,6 @@ WINDOW = 10_000
 # More quotation marks than people write in one of these; sentencex looks from each to the end, should it be open.
 MOST_QUOTATION_MARKS = 1000
 _ANY_QUOTATION_MARK = re.compile(r'["“”„‟«»‹›「」『』‘’‚`]')
-
-
-@dataclass(frozen=True, slots=True)
-class Cut:
-    """A sentence in its text: `text[start:end]`, on the `paragraph`-th line (from 0) that holds a sentence."""
-
-    text: str
-    start: int
-    end: int
-    paragraph: int
 
 
 def cut(text: str, language: str = "") -> tuple[Cut, ...]:

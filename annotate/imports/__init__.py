@@ -1,10 +1,10 @@
 """Imports of data into a study: a file is received, read by the worker, confirmed by a person, and stored whole.
 
-`uploads` has the states of a file, `store` makes its rows, `cutting` cuts documents into sentences, `workbench` and
-`previewed` let users move these borders, in stored texts and in a file before that, `compared` keeps the topics of
-compared summaries up to date, `replacing` replaces what differs, `recutting` keeps judgments with sentences that stay,
-`removing` removes and restores, `baselines` and `simulated` let the worker write a file itself (`written`), `restore`
-imports an exported study.
+`uploads` has the states of a file, `kept` what was read from it, `store` makes its rows, `cutting` cuts documents into
+sentences, `workbench` and `previewed` let users move these borders, in stored texts and in a file before that,
+`compared` keeps the topics of compared summaries up to date, `replacing` replaces what differs, `recutting` keeps
+judgments with sentences that stay, `removing` removes and restores, `baselines` and `simulated` let the worker write a
+file itself (`written`), `restore` imports an exported study.
 """
 
 from annotate.imports.baselines import ask_for_baselines
@@ -22,5 +22,5 @@ from annotate.imports.removing import find_target, forget_removed, remove, resto
 from annotate.imports.replacing import WouldLoseJudgments
 from annotate.imports.simulated import ask_for_simulated
 from annotate.imports.store import store
-from annotate.imports.uploads import confirm, discard, process, receive
+from annotate.imports.uploads import confirm, delete_files, discard, process, receive
 from annotate.imports.workbench import join_with_next, set_judged_at, split_at, words_of

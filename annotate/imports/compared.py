@@ -15,8 +15,7 @@ from annotate import judging
 from annotate.imports import recutting
 from annotate.imports.recutting import BATCH, Recut, batches
 from annotate.models import Removal, Sentence, SourceDocument, Study, Summary, Topic, Upload
-from formats.records import Of
-from formats.sentences import Cut
+from formats.records import Cut, Of
 
 #: The columns that follow the topic's.
 SAME = ("title", "question", "language")
@@ -130,7 +129,7 @@ def _create(study: Study, topics: list[Topic]) -> list[Topic]:
         cuts: dict[Topic, list[tuple[SourceDocument, list[Cut]]]] = defaultdict(list)
         for own, document, text in rows:
             cuts[own].append((document, _whole(text)))
-        Sentence.objects.bulk_create([row for own, of in cuts.items() for row in recutting.rows_of(own, of)], BATCH)
+        Sentence.objects.bulk_create([row for own, of in cuts.items() for row in recutting.marked_rows(own, of)], BATCH)
     return new
 
 

@@ -5,7 +5,8 @@ Until then the upload's preview holds the changes; see `Upload` for its form.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from django.db import transaction
@@ -13,11 +14,11 @@ from django.utils.translation import gettext as _
 
 from annotate.audit_log import note
 from annotate.imports.workbench import changed_meanwhile, joined, no_sentence, split
-from annotate.models import Sentence, SourceDocument, Upload
+from annotate.models import Sentence, SourceDocument, Topic, Upload
 from annotate.refusal import Refusal
 from formats.not_judged import BY_HAND, not_judged
-from formats.records import Text
-from formats.sentences import Cut, cut_text
+from formats.records import Bundle, Cut, Text
+from formats.sentences import cut_text
 
 if TYPE_CHECKING:
     from django.contrib.auth.models import User
@@ -107,33 +108,29 @@ def _keep(
 # When the file is stored
 
 
-def with_borders(upload: Upload, topic: str, cuts: Mapping[str, Sequence[Cut]]) -> Mapping[str, Sequence[Cut]]:
-    """The sentences of a topic's documents, by name, with the users' changes."""
-    return dict(cuts) | {
-        document["document"]: _cut([text for text, _mark in document["sentences"]])
-        for document in _changed(upload, topic)
-        if document.get("mended")
-    }
+def with_changes(upload: Upload, bundle: Bundle) -> Bundle:
+    """The bundle with the sentences of its new topics as users changed them."""
+    cuts = {topic.topic_id: dict(bundle.cuts[topic.topic_id]) for topic in bundle.topics}
+    for document in _changed(upload):
+        own, name = cuts.get(document["topic"], {}), document["document"]
+        texts, marks = zip(*document["sentences"], strict=True)
+        shown = _cut(texts) if document.get("mended") else own.get(name, ())
+        if [*texts] == [cut.text for cut in shown]:  # the study's language may have changed since
+            own[name] = tuple(replace(cut, rule=mark) for cut, mark in zip(shown, marks, strict=True))
+    return replace(bundle, cuts={**bundle.cuts, **cuts})
 
 
-def store_changes(upload: Upload, topic_name: str, topic_id: int) -> None:
-    """Mark the stored sentences as in the preview; mended documents stay mended when they are cut again."""
-    for document in _changed(upload, topic_name):
-        stored = SourceDocument.objects.filter(topic=topic_id, name=document["document"])
+def keep_borders(upload: Upload, topics: Sequence[Topic]) -> None:
+    """Let mended documents stay mended when they are cut again."""
+    for document in _changed(upload):
         if document.get("mended"):
-            stored.update(mended=[text for text, _mark in document["sentences"]])
-        rows = Sentence.objects.filter(document__in=stored).order_by("index")
-        changed = []
-        for row, (text, mark) in zip(rows, document["sentences"], strict=False):
-            if row.text == text and row.not_judged != mark:
-                row.not_judged = mark
-                changed.append(row)
-        Sentence.objects.bulk_update(changed, ["not_judged"], 500)
+            stored = SourceDocument.objects.filter(topic__in=topics, topic__name=document["topic"])
+            texts = [text for text, _mark in document["sentences"]]
+            stored.filter(name=document["document"]).update(mended=texts)
 
 
-def _changed(upload: Upload, topic: str) -> list[dict[str, Any]]:
-    cuts = upload.preview.get("cuts", [])
-    return [document for document in cuts if document.get("changed") and document["topic"] == topic]
+def _changed(upload: Upload) -> list[dict[str, Any]]:
+    return [document for document in upload.preview["cuts"] if document.get("changed")]
 
 
 def _cut(texts: Sequence[str]) -> tuple[Cut, ...]:

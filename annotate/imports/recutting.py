@@ -21,7 +21,7 @@ from django.db.models import F, Max, Model
 from annotate import judging
 from annotate.models import GoldPair, Judgment, Removal, Sentence, SourceDocument, Topic
 from formats.not_judged import DUPLICATE, not_judged, wordless
-from formats.sentences import Cut
+from formats.records import Cut
 
 BATCH = 500
 #: Beyond every index and position: rows stay there while others take their places.
@@ -137,14 +137,18 @@ class Recut:
                 Sentence.objects.filter(pk__in=batch).update(topic=history, document=document)
 
 
-def rows_of(topic: Topic, cuts: Cuts) -> list[Sentence]:
+def marked_rows(topic: Topic, cuts: Cuts) -> list[Sentence]:
     """The unsaved sentences of a topic, marked by the rules."""
+    rows = rows_of(topic, cuts)
     by_rule = (wordless if topic.compares_summaries else not_judged)([own for _document, own in cuts])
-    numbered = (
-        (document, index, cut, rule)
-        for (document, own), rules in zip(cuts, by_rule, strict=True)
-        for index, (cut, rule) in enumerate(zip(own, rules, strict=True))
-    )
+    for row, rule in zip(rows, chain(*by_rule), strict=True):
+        row.not_judged = rule
+    return rows
+
+
+def rows_of(topic: Topic, cuts: Cuts) -> list[Sentence]:
+    """The unsaved sentences of a topic, with the marks of their cuts."""
+    numbered = ((document, index, cut) for document, own in cuts for index, cut in enumerate(own))
     return [
         Sentence(
             topic=topic,
@@ -153,15 +157,15 @@ def rows_of(topic: Topic, cuts: Cuts) -> list[Sentence]:
             position=position,
             paragraph=cut.paragraph,
             text=cut.text,
-            not_judged=rule,
+            not_judged=cut.rule,
         )
-        for position, (document, index, cut, rule) in enumerate(numbered)
+        for position, (document, index, cut) in enumerate(numbered)
     ]
 
 
 def recut(topic: Topic, cuts: Cuts) -> Recut:
     """The change of a topic to these documents with these sentences, which need not be stored yet."""
-    sentences = rows_of(topic, cuts)
+    sentences = marked_rows(topic, cuts)
     _recognize(sentences, _known(topic), _answered(topic))
     for position, (document, _own) in enumerate(cuts):
         document.position = position

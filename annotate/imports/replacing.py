@@ -20,7 +20,6 @@ from django.utils.translation import gettext_noop, ngettext
 import formats
 from annotate.audit_log import note
 from annotate.imports import compared, recutting
-from annotate.imports.memory import refuse_large_topics
 from annotate.imports.recutting import Recut, batches
 from annotate.models import (
     Assignment,
@@ -38,17 +37,14 @@ from annotate.models import (
 from annotate.models.metric import GIVEN
 from annotate.refusal import Refusal
 from formats.checks.complaints import shown
-from formats.readers.topics import whole
-from formats.records import Of
-from formats.sentences import Cut, cut_text
+from formats.records import Cut, Of
+from formats.sentences import cut_text
 
 if TYPE_CHECKING:
     from django.contrib.auth.models import User
 
 #: How many changes are shown before an upload is confirmed, each with how many characters.
 MOST_SHOWN, LONGEST_SHOWN = 100, 2_000
-#: Sentences by the names of their topics and documents.
-NamedCuts = Mapping[str, Mapping[str, Sequence[Cut]]]
 #: An upload's values for a summary or a reference.
 Columns = dict[str, Any]
 
@@ -159,12 +155,14 @@ def _sentences_of(document: str, rows: Iterable[Sentence]) -> str:
     return "\n".join(row.text for row in rows if row.document.name == document)
 
 
-def compare(study: Study, bundle: formats.Bundle, cuts: NamedCuts) -> Comparison:
-    """Compare a bundle's data for existing topics with the study. `cuts`: of `cut_changed`."""
+def compare(study: Study, bundle: formats.Bundle) -> Comparison:
+    """Compare a bundle's data for existing topics with the study; the documents that differ are cut."""
     seen = Comparison()
     keys = dict(Topic.objects.filter(study=study).values_list("name", "pk"))
     _compare_topics(seen, study, bundle)
-    seen.recuts = [_recut_of(topic, record, cuts[topic.name]) for topic, record in _with_other_documents(study, bundle)]
+    changed = {record.topic_id: record for record in bundle.again if record.topic_id in bundle.cuts}
+    topics = Topic.objects.filter(study=study, name__in=changed).select_related("study").order_by("position")
+    seen.recuts = [_recut_of(topic, changed[topic.name], bundle.cuts[topic.name]) for topic in topics]
     _compare_references(seen, keys, bundle)
     _compare_summaries(seen, keys, bundle)
     seen.compared = compared.with_other_texts(_other_texts(seen))
@@ -261,16 +259,6 @@ def _in_words(row: Any) -> str:
     if isinstance(row, Topic):
         return "\n".join(filter(None, (row.title, row.question)))
     return str(row.whole)
-
-
-def cut_changed(study: Study, bundle: formats.Bundle) -> NamedCuts:
-    """The new sentences of existing topics whose documents differ. Raises `formats.Refused` for too many."""
-    cuts = {
-        topic.name: {text.name: cut_text(text, topic.language or study.language) for text in record.documents}
-        for topic, record in _with_other_documents(study, bundle)
-    }
-    refuse_large_topics({name: sum(map(len, documents.values())) for name, documents in cuts.items()})
-    return cuts
 
 
 def _recut_of(topic: Topic, record: formats.Topic, cuts: Mapping[str, Sequence[Cut]]) -> Recut:
@@ -380,14 +368,24 @@ def _means_of(seen: Comparison) -> Iterator[HumanScore]:
         yield from (row for row in means if (row.summary_id, row.dimension) in rated and row.pk not in changed)
 
 
-def refuse_again(study: Study, bundle: formats.Bundle) -> None:
+def refuse_again(study: Study, bundle: formats.Bundle, seen: Comparison) -> None:
     """Raises `formats.Refused` for judgments about changed documents or summaries, whose texts are not stored yet, and
     about topics with imported judgments: no judgment may count twice."""
     judged = {(preference.topic, preference.of) for preference in bundle.preferences}
-    others = (record.topic_id for _topic, record in _with_other_documents(study, bundle))
+    others = sorted(
+        {
+            change.topic
+            for change in seen.changes
+            if change.kind == "summaries" and _in_words(change.row) != Summary(**change.columns).whole
+        }
+    )
     complaints = (
-        *(_complaint(name, *OTHER_DOCUMENTS) for name in others if (name, "sentences") in judged),
-        *(_complaint(name, *OTHER_SUMMARIES) for name in _with_other_summaries(study, bundle, judged)),
+        *(
+            _complaint(own.topic.name, *OTHER_DOCUMENTS)
+            for own in seen.recuts
+            if (own.topic.name, "sentences") in judged
+        ),
+        *(_complaint(name, *OTHER_SUMMARIES) for name in others if (name, "summaries") in judged),
         *(_complaint(name, *JUDGMENTS_AGAIN) for name in _with_judgments_again(study, bundle, judged)),
     )
     if complaints:
@@ -412,7 +410,7 @@ def _complaint(topic: str, actual: str, expected: str) -> formats.Complaint:
     return formats.Complaint(f"topic {shown(topic)}", 0, "preferences", actual, expected)
 
 
-def _with_other_documents(study: Study, bundle: formats.Bundle) -> Iterator[tuple[Topic, formats.Topic]]:
+def with_other_documents(study: Study, bundle: formats.Bundle) -> Iterator[tuple[Topic, formats.Topic]]:
     """Existing topics whose documents have other names or texts in the bundle."""
     records = {record.topic_id: record for record in bundle.again if record.documents}
     topics = Topic.objects.filter(study=study, name__in=records).select_related("study").order_by("position")
@@ -426,16 +424,6 @@ def _with_other_documents(study: Study, bundle: formats.Bundle) -> Iterator[tupl
 def _is_same(row: SourceDocument, text: formats.Text) -> bool:
     columns = content_of(text)
     return bool(row.text == columns["text"] and row.sentences == columns["sentences"])
-
-
-def _with_other_summaries(study: Study, bundle: formats.Bundle, judged: set[tuple[str, Of]]) -> list[str]:
-    """The names of topics with judgments about summaries in the bundle, and with changed summaries."""
-    sent = {(late.topic, late.summary.name): whole(late.summary) for late in bundle.summaries}
-    names = {topic for topic, _system in sent if (topic, "summaries") in judged}
-    rows = Summary.objects.filter(topic__in=Topic.objects.filter(study=study, name__in=names))
-    stored = rows.select_related("topic", "system")
-    others = {row.topic.name for row in stored if sent.get((row.topic.name, row.system.name), row.whole) != row.whole}
-    return sorted(others)
 
 
 def _with_judgments_again(study: Study, bundle: formats.Bundle, judged: set[tuple[str, Of]]) -> list[str]:

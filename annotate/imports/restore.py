@@ -17,9 +17,8 @@ from annotate.imports.memory import refuse_large_topics
 from annotate.imports.store import store_texts
 from annotate.models import Removal, Sentence, SourceDocument, Study, Topic
 from formats.archive.study_records import AssignmentRecord, GoldPairRecord, HistorySentence, StudyArchive
-from formats.records import Of
+from formats.records import Cut, Of
 from formats.results.serialization import to_json
-from formats.sentences import Cut
 
 if TYPE_CHECKING:
     from django.contrib.auth.models import User
@@ -42,12 +41,12 @@ def restore(archive: StudyArchive, owner: User, *, title: str = "") -> Study:
     cuts: dict[str, dict[str, list[Cut]]] = {}
     for sentence in archive.sentences:
         document = cuts.setdefault(sentence.topic, {}).setdefault(sentence.document, [])
-        document.append(Cut(sentence.text, 0, len(sentence.text), sentence.paragraph))
+        document.append(Cut(sentence.text, 0, len(sentence.text), sentence.paragraph, sentence.not_judged))
     refuse_large_topics({topic: sum(map(len, documents.values())) for topic, documents in cuts.items()})
-    store_texts(study, formats.Bundle(topics=tuple(archive.topics)), cuts)
+    own = {topic: {name: tuple(cut) for name, cut in documents.items()} for topic, documents in cuts.items()}
+    store_texts(study, formats.Bundle(topics=tuple(archive.topics), cuts=own))
     judged: Sequence[AssignmentRecord | GoldPairRecord] = (*archive.assignments, *archive.gold_pairs)
     compared.open_judged(study, [(row.topic, row.of) for row in judged])
-    _keep_marks(study, archive)
     _keep_cutting(study, archive, cuts)
     judging.restore(study, archive, _store_history(study, archive, owner))
     return study
@@ -83,20 +82,6 @@ def _store_removed(topic: Topic, sentences: Mapping[int, HistorySentence]) -> di
     ]
     rows = Sentence.objects.bulk_create(recutting.rows_of(topic, cuts), 500)
     return dict(zip(chain(*by_document.values()), rows, strict=True))
-
-
-def _keep_marks(study: Study, archive: StudyArchive) -> None:
-    """Mark sentences as in the archive, not by today's rules."""
-    marks = {
-        (sentence.topic, f"{sentence.document}:{sentence.index}"): sentence.not_judged for sentence in archive.sentences
-    }
-    changed = []
-    for row in Sentence.objects.filter(topic__in=study.topics.all()).select_related("topic", "document"):
-        mark = marks[row.topic.name, row.name]
-        if row.not_judged != mark:
-            row.not_judged = mark
-            changed.append(row)
-    Sentence.objects.bulk_update(changed, ["not_judged"], 500)
 
 
 def _keep_cutting(study: Study, archive: StudyArchive, cuts: dict[str, dict[str, list[Cut]]]) -> None:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import groupby
 from statistics import fmean
 from typing import Any
 
@@ -12,12 +14,11 @@ from django.db.models import Max
 import formats
 from annotate import judging
 from annotate.imports import compared
-from annotate.imports.cutting import cut_topic
 from annotate.imports.holding import hold
 from annotate.imports.memory import refuse_large_topics
 from annotate.imports.metrics import store_metric_scores
 from annotate.imports.recutting import rows_of
-from annotate.imports.replacing import NamedCuts, columns_of, compare, content_of, cut_changed, keep_before, replace
+from annotate.imports.replacing import columns_of, compare, content_of, keep_before, replace, with_other_documents
 from annotate.models import (
     Annotator,
     HumanScore,
@@ -31,9 +32,10 @@ from annotate.models import (
     Topic,
     Upload,
 )
+from formats.not_judged import marked
 from formats.pyramid import Annotation
 from formats.readers.pyramid_json import annotation_as_json, located
-from formats.sentences import Cut, cut_text
+from formats.sentences import cut_text
 
 BATCH = 500
 
@@ -47,45 +49,44 @@ def store(
     `kind`, under `pseudonym` where they name no annotator. Uploads are stored in short steps instead (`uploads`), while
     others judge.
     """
-    cuts = cut_bundle(study, bundle)
+    bundle = cut_bundle(study, bundle)
     with transaction.atomic():
-        topics = store_texts(study, bundle, cuts)
+        topics = store_texts(study, bundle)
         judging.import_judgments(study, bundle.preferences, kind, pseudonym)
     return topics
 
 
-def cut_bundle(study: Study, bundle: formats.Bundle) -> NamedCuts:
-    """The sentences of a bundle's new topics. Uncut topics of the study with judgments in the bundle are cut, too.
+def cut_bundle(study: Study, bundle: formats.Bundle) -> formats.Bundle:
+    """The bundle with the sentences of its new topics, and of existing ones whose documents differ.
 
     Raises `formats.Refused` for topics that the worker has too little memory for.
     """
-    judged = {preference.topic for preference in bundle.preferences}
-    for key in Topic.objects.uncut().filter(study=study, name__in=judged).values_list("pk", flat=True):
-        cut_topic(key)
+    languages = [(topic, topic.language) for topic in bundle.topics]
+    languages += [(record, topic.language) for topic, record in with_other_documents(study, bundle)]
     cuts = {
-        topic.topic_id: {text.name: cut_text(text, topic.language or study.language) for text in topic.documents}
-        for topic in bundle.topics
+        record.topic_id: marked({text.name: cut_text(text, own or study.language) for text in record.documents})
+        for record, own in languages
     }
     refuse_large_topics({name: sum(map(len, documents.values())) for name, documents in cuts.items()})
-    return cuts
+    return dataclasses.replace(bundle, cuts=cuts)
 
 
-def store_texts(study: Study, bundle: formats.Bundle, cuts: NamedCuts) -> list[Topic]:
+def store_texts(study: Study, bundle: formats.Bundle) -> list[Topic]:
     """Store a bundle's topics and its data for existing ones, in the caller's transaction; returns the new topics.
 
-    The worker cuts topics that are not in `cuts`.
+    The worker cuts new topics that are not in `Bundle.cuts`.
     """
     hold(study.pk)
-    topics = store_topics(study, bundle, cuts)
-    late = store_late(study, bundle, cut_changed(study, bundle))
+    topics = store_topics(study, bundle)
+    late = store_late(study, bundle)
     judging.open_tallies(topics)
     judging.raise_version(late)
     return topics
 
 
-def store_topics(study: Study, bundle: formats.Bundle, cuts: NamedCuts, upload: Upload | None = None) -> list[Topic]:
+def store_topics(study: Study, bundle: formats.Bundle, upload: Upload | None = None) -> list[Topic]:
     """Store new topics with all their texts and scores, in the caller's transaction."""
-    topics = _store_topics(study, bundle.topics, cuts, upload)
+    topics = _store_topics(study, bundle, upload)
     keys = {topic.name: topic.pk for topic in topics}
     summaries = [(keys[topic.topic_id], summary) for topic in bundle.topics for summary in topic.summaries]
     _store_summaries(study, summaries, upload)
@@ -96,13 +97,15 @@ def store_topics(study: Study, bundle: formats.Bundle, cuts: NamedCuts, upload: 
     return topics
 
 
-def store_late(study: Study, bundle: formats.Bundle, cuts: NamedCuts, upload: Upload | None = None) -> set[int]:
+def store_late(study: Study, bundle: formats.Bundle, upload: Upload | None = None) -> set[int]:
     """Store a bundle's data for existing topics, in the caller's transaction; returns the topics to be fitted again.
 
-    What differs is replaced (`replacing`). `cuts`: of `cut_changed`.
+    What differs is replaced (`replacing`).
     """
+    if not bundle.has_late:
+        return set()
     keys = dict(Topic.objects.filter(study=study).values_list("name", "pk"))
-    seen = compare(study, bundle, cuts)
+    seen = compare(study, bundle)
     removal = keep_before(study, upload.user, seen, upload.filename, upload=str(upload.key)) if upload else None
     with_summaries = replace(seen, removal, upload) | {topic_id for topic_id, _summary in seen.summaries}
     _store_summaries(study, seen.summaries, upload)
@@ -130,9 +133,8 @@ def remove_topics(upload: Upload) -> None:
     System.objects.filter(study=upload.study_id, summaries=None).delete()
 
 
-def _store_topics(
-    study: Study, records: Sequence[formats.Topic], cuts: NamedCuts, upload: Upload | None
-) -> list[Topic]:
+def _store_topics(study: Study, bundle: formats.Bundle, upload: Upload | None) -> list[Topic]:
+    records, cuts = bundle.topics, bundle.cuts
     last = Topic.with_unfinished.filter(study=study).aggregate(last=Max("position"))["last"]
     first = 0 if last is None else last + 1
     topics = Topic.objects.bulk_create(
@@ -161,13 +163,13 @@ def _store_topics(
         ],
         BATCH,
     )
-    stored: dict[Topic, list[tuple[SourceDocument, Sequence[Cut]]]] = {
-        topic: [] for topic in topics if topic.name in cuts
-    }
-    for document in documents:
-        if document.topic in stored:
-            stored[document.topic].append((document, cuts[document.topic.name].get(document.name, ())))
-    Sentence.objects.bulk_create([row for topic, own in stored.items() for row in rows_of(topic, own)], BATCH)
+    sentences = [
+        row
+        for topic, own in groupby(documents, lambda document: document.topic)
+        if topic.name in cuts
+        for row in rows_of(topic, [(document, cuts[topic.name].get(document.name, ())) for document in own])
+    ]
+    Sentence.objects.bulk_create(sentences, BATCH)
     Reference.objects.bulk_create(
         [
             Reference(topic=topic, upload=upload, **columns)

@@ -15,7 +15,7 @@ import hashlib
 import logging
 import shutil
 import time
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Callable
 from contextlib import suppress
 from functools import partial
@@ -25,7 +25,7 @@ from typing import TYPE_CHECKING, Any
 from django.conf import settings
 from django.core.files.base import File
 from django.db import transaction
-from django.db.models import Count, Q
+from django.db.models import Count, Q, Sum
 from django.utils import timezone
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
@@ -34,18 +34,16 @@ import formats
 from annotate import judging
 from annotate.audit_log import note
 from annotate.database import durability
-from annotate.imports.cutting import as_given
+from annotate.imports import kept
+from annotate.imports.cutting import cut_topic
 from annotate.imports.holding import hold
-from annotate.imports.memory import refuse_large_topics
-from annotate.imports.previewed import store_changes, with_borders
-from annotate.imports.replacing import NamedCuts, compare, cut_changed, refuse_again
+from annotate.imports.previewed import keep_borders, with_changes
+from annotate.imports.replacing import compare, refuse_again
 from annotate.imports.store import cut_bundle, remove_topics, store_late, store_topics
 from annotate.models import Reference, Removal, SourceDocument, Study, Summary, Topic, Upload
 from annotate.models.corpus import upload_path
 from annotate.refusal import Refusal
 from formats.checks.text import blank
-from formats.not_judged import not_judged
-from formats.sentences import count, cut_text
 
 if TYPE_CHECKING:
     from django.contrib.auth.models import User
@@ -86,18 +84,23 @@ def receive(study: Study, user: User, file: File[Any]) -> Upload:
     for chunk in file.chunks():
         digest.update(chunk)
     upload = Upload(study=study, user=user, filename=_shown_name(file.name), size=file.size, sha256=digest.hexdigest())
-    keep(upload, file)
+    return begin(upload, file, "upload", filename=upload.filename, sha256=upload.sha256)
+
+
+def begin(upload: Upload, file: File[Any], action: str, **detail: object) -> Upload:
+    """Store a new upload, its whole file, and an audit entry, or nothing. Raises `Refusal` if it cannot be kept."""
+    _keep(upload, file)
     try:
         with transaction.atomic():
             upload.save(force_insert=True)
-            note(study, user, "upload", upload=str(upload.key), filename=upload.filename, sha256=upload.sha256)
+            note(upload.study, upload.user, action, upload=str(upload.key), **detail)
     except BaseException:
         upload.file.delete(save=False)
         raise
     return upload
 
 
-def keep(upload: Upload, file: File[Any]) -> None:
+def _keep(upload: Upload, file: File[Any]) -> None:
     """Write the whole file to the disk, or nothing. Raises `Refusal`."""
     root = Path(settings.MEDIA_ROOT)
     refusal = Refusal(_("The server has no room for uploads. Please tell the operator of this site."), "no_room")
@@ -116,9 +119,9 @@ def keep(upload: Upload, file: File[Any]) -> None:
 def process(upload: Upload) -> None:
     """Do an upload's next step: read a waiting one, store a confirmed one; once, even with several workers.
 
-    A waiting upload becomes ready, with a preview, or refused, with the reasons. A confirmed one is read again because
-    the study may have changed since: it is stored whole, perhaps in several turns, or refused. Stored parts of refused
-    or failed ones are removed. Raises `OSError` if the file is missing, which is not the user's fault.
+    A waiting upload becomes ready, with a preview, or refused, with the reasons. A confirmed one is stored whole,
+    perhaps in several turns; if the study has changed since the file was read, it is read again first. Stored parts of
+    refused or failed ones are removed. Raises `OSError` if the file is missing, which is not the user's fault.
     """
     upload.refresh_from_db()
     if upload.state not in Upload.WAITING:
@@ -129,94 +132,86 @@ def process(upload: Upload) -> None:
         and Upload.unfinished().filter(study=upload.study).exclude(pk=upload.pk).exists()
     ):
         return  # after the one that is being stored
-    changes_before = _changes_before(upload)
     ends = time.monotonic() + TURN
     try:
-        bundle = _read(upload)
-        if upload.state == State.WAITING:
-            _show(upload, bundle)
-        else:
-            _store(upload, bundle, changes_before, ends)
+        if upload.state == State.WAITING or not kept.exists(upload) or _is_outdated(upload):
+            _read(upload)
+        if upload.state == State.CONFIRMED:
+            _store(upload, kept.load(upload), ends)
     except formats.Refused as refused:
         complaints = [dataclasses.asdict(complaint) for complaint in refused.complaints]
         _move(upload, [upload.state], State.REFUSED, complaints=complaints)
 
 
-def _read(upload: Upload) -> formats.Bundle:
-    """The file's data, checked as a whole against the study. Raises `formats.Refused`."""
-    Path(upload.file.path).stat()
-    study = upload.study
-    bundle = formats.read(upload.file.path, name=upload.filename, existing=existing_of(study), language=study.language)
-    refuse_again(study, bundle)
-    return bundle
+def _read(upload: Upload) -> None:
+    """Read the file, check it as a whole against the study, keep what it has, and show what it would change.
+
+    A confirmed upload stays so, unless it would now replace other data, or its judgments may name other sentences.
+
+    Raises `formats.Refused`.
+    """
+    study, before, path = upload.study, upload.preview, Path(upload.file.path)
+    path.stat()
+    version = _version(study)
+    bundle = formats.read(path, name=upload.filename, existing=existing_of(study), language=study.language)
+    bundle = cut_bundle(study, bundle)
+    seen = compare(study, bundle)
+    refuse_again(study, bundle, seen)
+    preview = _preview(bundle) | seen.preview() | version
+    if before.get("changes"):
+        preview |= {part: before[part] for part in ("topics", "cuts", "changes")}
+    confirmed = ("replacements", "replaced", *(["removals"] if bundle.preferences else []))
+    is_other = upload.judgments_stored is None and any(preview[part] != before.get(part) for part in confirmed)
+    if upload.state == State.CONFIRMED and is_other:
+        preview["asks_again"] = True
+    after = State.READY if upload.state == State.WAITING or is_other else State.CONFIRMED
+    kept.keep(upload, bundle)
+    if not _is_as_known(upload) or not _move(upload, [upload.state], after, preview=preview):
+        kept.forget(upload)  # it was discarded meanwhile
 
 
-def _show(upload: Upload, bundle: formats.Bundle) -> None:
-    seen = compare(upload.study, bundle, cut_changed(upload.study, bundle))
-    preview = _preview(bundle, upload.study.language) | seen.preview() | {"removals": _removals(upload)}
-    refuse_large_topics({topic["name"]: topic["sentences"] for topic in preview["topics"]})
-    _move(upload, [State.WAITING], State.READY, preview=preview)
-
-
-def _store(upload: Upload, bundle: formats.Bundle, changes_before: int, ends: float) -> None:
+def _store(upload: Upload, bundle: formats.Bundle, ends: float) -> None:
     """Store as much as a turn allows, which `ends` at a monotonic time; once all is stored, make it visible."""
-    changed = cut_changed(upload.study, bundle)
-    if not _is_as_known(upload) or _ask_again(upload, bundle, changed):
-        return
-    if upload.judgments_stored is None and not _begin(upload, bundle, changes_before):
+    if not _is_as_known(upload) or (upload.judgments_stored is None and not _begin(upload, bundle)):
         return
     arrivals = judging.arrivals(upload.study, bundle.preferences, upload)
     ends = max(ends, time.monotonic() + LEAST)
     while (stored := upload.judgments_stored or 0) < len(arrivals.rows):
         if not _step(upload, partial(judging.store_some, arrivals, stored)) or time.monotonic() > ends:
             return
-    _end(upload, bundle, changed, arrivals)
+    _end(upload, bundle, arrivals)
 
 
-def _ask_again(upload: Upload, bundle: formats.Bundle, changed: NamedCuts) -> bool:
-    """Before anything is stored: if it would replace other data than was confirmed, or if sentences that its judgments
-    name may have changed, show a new preview. True then."""
-    if upload.judgments_stored is not None:
-        return False
-    now = compare(upload.study, bundle, changed).preview() | {"removals": _removals(upload)}
-    replaces_same = all(
-        now[part] == upload.preview.get(part, type(now[part])()) for part in ("replacements", "replaced")
-    )
-    names_same = not bundle.preferences or now["removals"] == upload.preview.get("removals", now["removals"])
-    if replaces_same and names_same:
-        return False
-    return _move(upload, [State.CONFIRMED], State.READY, preview=upload.preview | now | {"asks_again": True})
-
-
-def _begin(upload: Upload, bundle: formats.Bundle, changes_before: int) -> bool:
+def _begin(upload: Upload, bundle: formats.Bundle) -> bool:
     """Store the texts; False if that is done already, another upload of the study is first, or something was stored,
     removed or restored since this one was compared with the study."""
-    cuts = {topic: with_borders(upload, topic, own) for topic, own in cut_bundle(upload.study, bundle).items()}
+    bundle = with_changes(upload, bundle)
     with transaction.atomic():
-        others = Upload.unfinished().filter(study=upload.study_id)
         if (
             not hold(upload.study_id)
-            or others.exists()
-            or _changes_before(upload) != changes_before
+            or Upload.unfinished().filter(study=upload.study_id).exists()
+            or _is_outdated(upload)
             or not _move(upload, [State.CONFIRMED], State.CONFIRMED, judgments_stored=0)
         ):
             return False
-        for topic in store_topics(upload.study, bundle, cuts, upload):
-            store_changes(upload, topic.name, topic.pk)
+        keep_borders(upload, store_topics(upload.study, bundle, upload))
     return True
 
 
-def _changes_before(upload: Upload) -> int:
-    """A version that changes whenever data of the study are stored, removed or restored."""
-    return Upload.objects.filter(study=upload.study_id, state=State.STORED).count() + _removals(upload)
+def _is_outdated(upload: Upload) -> bool:
+    """Whether the study has changed since the file was read, before any of it was stored."""
+    version = _version(upload.study)
+    return upload.judgments_stored is None and any(upload.preview.get(part) != now for part, now in version.items())
 
 
-def _removals(upload: Upload) -> int:
-    """A version that changes whenever data of the study are removed, replaced or restored."""
-    removals = Removal.objects.filter(study=upload.study_id).aggregate(
-        removed=Count("pk"), restored=Count("restored_at")
-    )
-    return int(removals["removed"]) + int(removals["restored"])
+def _version(study: Study) -> dict[str, Any]:
+    """What changes with the data of the study that files are compared with; `removals`: with what is removed, replaced
+    or restored."""
+    removals = Removal.objects.filter(study=study).aggregate(Count("pk"), Count("restored_at"))
+    texts = Topic.objects.filter(study=study).aggregate(Count("pk"), Sum("text_version"), Sum("peers_version"))
+    stored = Upload.objects.filter(study=study, state=State.STORED).count()
+    languages = Study.objects.filter(pk=study.pk).values_list("language", flat=True)
+    return {"removals": sum(removals.values()), "version": [*languages, stored, *texts.values()]}
 
 
 def _step(upload: Upload, work: Callable[[int], int]) -> bool:
@@ -241,16 +236,17 @@ def _is_as_known(upload: Upload) -> bool:
 
 
 @transaction.atomic
-def _end(upload: Upload, bundle: formats.Bundle, changed: NamedCuts, arrivals: judging.Arrivals) -> None:
+def _end(upload: Upload, bundle: formats.Bundle, arrivals: judging.Arrivals) -> None:
     """Store the rest and make everything visible at once."""
     if not hold(upload.study_id) or not _is_as_known(upload):
         return
     judging.lock_study(upload.study_id)
     _move(upload, [State.CONFIRMED], State.STORED, judgments_stored=None)
-    late = store_late(upload.study, bundle, changed, upload)
+    late = store_late(upload.study, bundle, upload)
     judging.open_tallies(Topic.asked.filter(upload=upload))
     judging.count_in(arrivals, late)
     note(upload.study, upload.user, "store upload", upload=str(upload.key), filename=upload.filename)
+    transaction.on_commit(lambda: kept.forget(upload))
 
 
 def _remove_parts(upload: Upload) -> None:
@@ -288,7 +284,7 @@ def discard(upload: Upload, user: User) -> None:
     if _move(upload, [State.WAITING, State.READY, State.REFUSED, State.FAILED], State.DISCARDED):
         note(upload.study, user, "discard upload", upload=str(upload.key), filename=upload.filename)
         # Only after the commit: a rolled-back discard must find its file.
-        transaction.on_commit(lambda: upload.file.storage.delete(upload.file.name or ""))
+        transaction.on_commit(lambda: delete_files(upload))
         return
     upload.refresh_from_db()
     if upload.state != State.DISCARDED:
@@ -296,60 +292,54 @@ def discard(upload: Upload, user: User) -> None:
         raise Refusal(message, "state")
 
 
+def delete_files(upload: Upload) -> None:
+    """Delete the file, and what was read from it."""
+    kept.forget(upload)
+    upload.file.storage.delete(upload.file.name or "")
+
+
 def existing_of(study: Study) -> formats.Existing:
-    """What the study has: topics with their documents, the numbers of sentences, systems and references."""
-    systems: dict[int, set[str]] = {}
-    for topic_id, system in Summary.objects.filter(topic__in=Topic.objects.filter(study=study)).values_list(
-        "topic_id", "system__name"
-    ):
-        systems.setdefault(topic_id, set()).add(system)
-    references: dict[int, set[str]] = {}
-    for topic_id, name in Reference.objects.filter(topic__study=study).values_list("topic_id", "name"):
-        references.setdefault(topic_id, set()).add(name)
-    documents: dict[int, dict[str, int]] = {}
-    rows = SourceDocument.objects.filter(topic__in=Topic.objects.filter(study=study))
-    cut_topics = Topic.objects.cut().filter(study=study)
-    counted = rows.filter(topic__in=cut_topics).annotate(count=Count("cut_sentences")).order_by("position")
-    for topic_id, name, sentences in counted.values_list("topic_id", "name", "count"):
-        documents.setdefault(topic_id, {})[name] = sentences
-    # Only uncut texts are read whole: a study's texts may be large.
-    for document in rows.exclude(topic__in=cut_topics).select_related("topic").iterator(100):
-        language = document.topic.language or study.language
-        documents.setdefault(document.topic_id, {})[document.name] = count(as_given(document), language)
-    topics = Topic.objects.filter(study=study).values_list("pk", "name")
-    return formats.Existing(
-        {
-            name: formats.ExistingTopic(
-                documents.get(pk, {}), frozenset(systems.get(pk, ())), frozenset(references.get(pk, ()))
-            )
-            for pk, name in topics
-        },
-        replaceable=True,
-    )
+    """What the study has: topics, with the numbers of their documents' sentences, systems and references. Uncut topics
+    are cut first."""
+    topics = Topic.objects.filter(study=study)
+    for key in topics.uncut().values_list("pk", flat=True):
+        cut_topic(key)
+    of_topic: dict[int, tuple[dict[str, int], set[str], set[str]]] = defaultdict(lambda: ({}, set(), set()))
+    documents = SourceDocument.objects.filter(topic__in=topics).order_by("position").values_list("topic_id", "name")
+    for topic_id, name, sentences in documents.annotate(Count("cut_sentences")):
+        of_topic[topic_id][0][name] = sentences
+    for topic_id, name in Summary.objects.filter(topic__in=topics).values_list("topic_id", "system__name"):
+        of_topic[topic_id][1].add(name)
+    for topic_id, name in Reference.objects.filter(topic__in=topics).values_list("topic_id", "name"):
+        of_topic[topic_id][2].add(name)
+    existing = {
+        name: formats.ExistingTopic(of_topic[pk][0], frozenset(of_topic[pk][1]), frozenset(of_topic[pk][2]))
+        for pk, name in topics.values_list("pk", "name")
+    }
+    return formats.Existing(existing, replaceable=True)
 
 
-def _preview(bundle: formats.Bundle, language: str) -> dict[str, Any]:
+def _preview(bundle: formats.Bundle) -> dict[str, Any]:
     """The preview to confirm; see `Upload` for its form."""
     topics, shown, room = [], [], SHOWN_CHARACTERS
     for topic in bundle.topics:
-        cuts = [cut_text(text, topic.language or language) for text in topic.documents]
-        rules = not_judged(cuts)
+        cuts = bundle.cuts[topic.topic_id]
         texts: list[dict[str, Any]] = [
-            {"name": text.name, "sentences": len(own), "given_cut": text.sentences is not None}
-            for text, own in zip(topic.documents, cuts, strict=True)
+            {"name": text.name, "sentences": len(cuts[text.name]), "given_cut": text.sentences is not None}
+            for text in topic.documents
         ]
-        for text, own, marks in zip(topic.documents, cuts, rules, strict=True):
+        for name, own in cuts.items():
             room -= sum(len(sentence.text) for sentence in own)
             if room > 0:
-                sentences = [[sentence.text, rule] for sentence, rule in zip(own, marks, strict=True)]
-                shown.append({"topic": topic.topic_id, "document": text.name, "sentences": sentences})
+                sentences = [[sentence.text, sentence.rule] for sentence in own]
+                shown.append({"topic": topic.topic_id, "document": name, "sentences": sentences})
         topics.append(
             {
                 "name": topic.topic_id,
                 "title": topic.title,
                 "documents": len(topic.documents),
                 "sentences": sum(text["sentences"] for text in texts),
-                "not_judged": sum(bool(rule) for marks in rules for rule in marks),
+                "not_judged": sum(bool(sentence.rule) for own in cuts.values() for sentence in own),
                 "references": len(topic.references),
                 "summaries": len(topic.summaries),
                 "content_units": len(topic.pyramid.pyramid.scus) if topic.pyramid else 0,

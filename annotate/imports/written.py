@@ -11,24 +11,14 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from django.core.files.base import ContentFile
-from django.db import transaction
 
-from annotate.audit_log import note
-from annotate.imports.uploads import keep
+from annotate.imports import uploads
 from annotate.models import Upload
 
 
 def begin(upload: Upload, columns: Sequence[str], action: str, **detail: object) -> Upload:
     """Store a new upload with the header of its table, and an audit entry. Raises `Refusal` if it cannot be kept."""
-    keep(upload, ContentFile(",".join(columns) + "\r\n"))
-    try:
-        with transaction.atomic():
-            upload.save(force_insert=True)
-            note(upload.study, upload.user, action, upload=str(upload.key), **detail)
-    except BaseException:
-        upload.file.delete(save=False)
-        raise
-    return upload
+    return uploads.begin(upload, ContentFile(",".join(columns) + "\r\n"), action, **detail)
 
 
 def written_topics(upload: Upload) -> set[str]:

@@ -82,6 +82,8 @@ def _reader(kind: Any) -> Reader:
         return _mapping_reader(arguments[1])
     if kind in _EXPECTED:
         return _plain_reader(kind)
+    if kind is Any:
+        return lambda value, _where: value
     raise TypeError(f"no record holds {kind}")
 
 

@@ -16,6 +16,7 @@ from django.test import Client
 import formats
 import formats.archive.study
 from annotate import exports, imports
+from annotate.imports import kept
 from annotate.models import (
     Annotator,
     AuditEntry,
@@ -83,6 +84,9 @@ def send(study: Study, case: Case) -> Upload | None:
         return None
     imports.process(upload)
     if upload.state == Upload.State.READY:
+        bundle = kept.load(upload)
+        kept.keep(upload, bundle)
+        assert kept.load(upload) == bundle
         imports.confirm(upload, making.owner(study))
         imports.process(upload)
     return upload
@@ -138,7 +142,7 @@ def test_a_hostile_file_is_stored_whole_or_not_at_all_and_poisons_nothing(kind, 
                 wrong.append(f"{case}: {seconds:.1f} s")
             wrong += [f"{case}: {one}" for one in poisoned(client, study, upload, kind, tmp_path)]
     assert {path.name for path in tmp_path.iterdir()} <= {"files", "study.zip"}
-    assert len(list((tmp_path / "files").rglob("*.*"))) == 0
+    assert {path.suffix for path in (tmp_path / "files").rglob("*.*")} <= {".read"}
     print(f"{len(cases)} files")
     assert len(cases) > 20
     assert wrong == []

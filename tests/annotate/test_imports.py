@@ -14,6 +14,7 @@ from django.urls import reverse
 
 import formats
 from annotate import exports, imports, judging
+from annotate.imports import kept
 from annotate.models import (
     AuditEntry,
     HumanScore,
@@ -240,26 +241,42 @@ def test_a_study_asks_for_as_many_judgments_as_suit_its_sentences_unless_somebod
     assert "By their words, that is about 16\xa0minutes of work." in page
 
 
-def test_a_file_stored_while_its_double_was_read_is_there_for_the_double(monkeypatch):
+def test_a_file_stored_while_its_double_was_loaded_is_there_for_the_double(monkeypatch):
     study = making.study()
     first, second = (making.receive(study, lines(TOPIC)) for _time in range(2))
     for upload in (first, second):
         imports.process(upload)
         imports.confirm(upload, making.owner(study))
-    read = formats.read
+    load = kept.load
 
-    def read_slowly(*args, **options):
-        bundle = read(*args, **options)
-        monkeypatch.setattr(formats, "read", read)
+    def load_slowly(upload):
+        bundle = load(upload)
+        monkeypatch.setattr(kept, "load", load)
         imports.process(first)
         return bundle
 
-    monkeypatch.setattr(formats, "read", read_slowly)
+    monkeypatch.setattr(kept, "load", load_slowly)
     imports.process(second)
     assert (first.state, second.state) == (State.STORED, State.CONFIRMED)
     imports.process(second)
     assert second.state == State.STORED  # it brought nothing more
     assert Topic.objects.count() == 1
+
+
+def test_what_was_read_is_stored_and_the_file_is_read_again_only_where_that_was_lost(monkeypatch):
+    uploads = [making.receive(making.study(), lines(TOPIC | {"pyramid": PYRAMID})) for _study in range(2)]
+    for upload in uploads:
+        imports.process(upload)
+    kept.forget(uploads[1])
+    read, paths = formats.read, []
+    monkeypatch.setattr(formats, "read", lambda path, **options: paths.append(path) or read(path, **options))
+    for upload in uploads:
+        imports.confirm(upload, upload.user)
+        imports.process(upload)
+        assert upload.state == State.STORED
+    assert paths == [Path(uploads[1].file.path)]
+    first, second = (list(exports.topics(upload.study)) for upload in uploads)
+    assert first == second
 
 
 def test_only_what_was_read_can_be_confirmed_and_twice_is_as_good_as_once():
@@ -280,9 +297,10 @@ def test_a_discarded_file_is_gone(django_capture_on_commit_callbacks):
     study = making.study()
     owner = making.owner(study)
     upload = making.receive(study, lines(TOPIC))
+    imports.process(upload)
     with django_capture_on_commit_callbacks(execute=True):
         imports.discard(upload, owner)
-    assert not default_storage.exists(upload.file.name)
+    assert default_storage.listdir("uploads") == ([], [])
     imports.discard(upload, owner)
     with pytest.raises(Refusal):
         imports.confirm(upload, owner)

@@ -80,7 +80,7 @@ def test_an_upload_that_fails_on_the_way_leaves_no_summaries_to_compare() -> Non
     content = files({"topics.jsonl": lines(record("M2")).decode(), "preferences.csv": table})
     upload = making.receive(study, content, "all.zip")
     bundle = formats.read(upload.file.path, existing=formats.Existing({}))
-    store_topics(study, bundle, cut_bundle(study, bundle), upload)
+    store_topics(study, cut_bundle(study, bundle), upload)
     Upload.objects.filter(pk=upload.pk).update(judgments_stored=0)
     assert judging.store_some(judging.arrivals(study, bundle.preferences, upload), 0, 10) == 4
     assert not exported(study)

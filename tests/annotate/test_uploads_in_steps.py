@@ -10,7 +10,7 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
 from annotate import exports, imports, judging, studies
-from annotate.imports import uploads
+from annotate.imports import kept, uploads
 from annotate.models import (
     Annotator,
     Assignment,
@@ -169,9 +169,9 @@ def test_a_worker_that_comes_back_from_the_dead_stores_nothing_twice(study: Stud
     upload = confirmed(study, lines(OLD))
     imports.process(upload)
     late = Upload.objects.get()
-    bundle = uploads._read(late)
+    bundle = kept.load(late)
     imports.process(upload)
-    uploads._store(late, bundle, uploads._changes_before(late), ends=0.0)
+    uploads._store(late, bundle, ends=0.0)
     assert Judgment.objects.count() == 4
 
 
@@ -200,10 +200,10 @@ def test_an_upload_that_is_given_up_midway_leaves_nothing(study: Study, state: s
 def test_a_study_can_be_deleted_while_an_upload_is_being_stored(study: Study) -> None:
     upload = new_topic_with_judgments(study)
     imports.process(upload)
-    bundle = uploads._read(upload)
+    bundle = kept.load(upload)
     late = Upload.objects.select_related("study").get()
     studies.delete_study(study, study.created_by)
-    uploads._store(late, bundle, uploads._changes_before(late), ends=0.0)
+    uploads._store(late, bundle, ends=0.0)
     assert not Judgment.objects.exists()
     assert not Topic.with_unfinished.exists()
 

@@ -1,4 +1,5 @@
-"""How much of our own code an answer passes through, from the request to the row and the next pair on the page."""
+"""How much of our own code an answer passes through, from the request to the row and the next pair on the page; and how
+much an upload, from what was read to its rows."""
 
 from __future__ import annotations
 
@@ -12,7 +13,7 @@ import pytest
 from django.test import Client
 from django.urls import reverse
 
-from annotate import invitations
+from annotate import imports, invitations
 from annotate.models import Assignment, Judgment
 from tests.annotate import making
 from tests.annotate.judging_study import ready_study
@@ -58,6 +59,23 @@ def test_an_answer_passes_few_functions_in_few_files():
         if warm:
             here, shown = shown, reverse("pair", args=[Assignment.objects.latest("pk").key])
     assert Judgment.objects.count() == 2
+    assert_few(called, functions=35, files=6)
+
+
+def test_an_upload_of_three_topics_is_stored_by_few_functions_in_few_files():
+    topics = [making.TOPIC | {"topic_id": name} for name in ("M1", "M2", "M3")]
+    for _warm in range(2):  # readers of records are made the first time
+        study = making.study()
+        upload = making.receive(study, making.lines(*topics))
+        imports.process(upload)
+        imports.confirm(upload, making.owner(study))
+        with passed_through() as called:
+            imports.process(upload)
+        assert (upload.state, study.topics.count()) == ("stored", 3)
+    assert_few(called, functions=70, files=15)
+
+
+def assert_few(called: set[tuple[str, str]], functions: int, files: int) -> None:
     listed = "\n".join(sorted(f"{file} {name}" for file, name in called))
-    assert len({file for file, _name in called}) <= 6, listed
-    assert len(called) <= 35, listed
+    assert len({file for file, _name in called}) <= files, listed
+    assert len(called) <= functions, listed
