@@ -6,15 +6,22 @@ from functools import cache
 from pathlib import Path
 
 import typst
+from django.utils.translation import gettext_lazy as _
 
 from annotate.reports.plots import Plot
+from formats.plots import NARROW, PAPER
 
 #: The forms of a figure, with their media types.
 FIGURES = {"svg": "image/svg+xml", "pdf": "application/pdf", "png": "image/png"}
 #: Resolution of a PNG in dots per inch, as journals require.
 DOTS = 300
-#: A drawing's px in points.
-POINTS = 0.75
+#: Where a figure will stand: the place's name, the width at which it is drawn in px, and its width there in points
+#: (TeX's \\columnwidth and \\textwidth in the style of the ACL; a slide of 16:9). Letters are of 7 points at least.
+PLACES = {
+    "column": (_("column"), NARROW, 219.0),
+    "page": (_("page"), PAPER, 455.0),
+    "slide": (_("slide"), 1.5 * NARROW, 864.0),
+}
 #: Latin, Greek, Cyrillic, Arabic, Hebrew and more; missing letters are taken from the machine's fonts.
 OWN_FONT, OWN_FONTS = "DejaVu Sans", Path(__file__).parent / "fonts"
 #: The page is as large as the picture.
@@ -25,18 +32,19 @@ PAGE = """
 """
 
 
-def figure(plot: Plot, form: str, note: str) -> bytes:
-    """A figure as a file of one of `FIGURES`, with a note below.
+def figure(plot: Plot, form: str, note: str, place: str) -> bytes:
+    """A figure as a file of one of `FIGURES` for one of `PLACES`, with a note below.
 
     PDF and PNG show a box for a letter that no font of this machine has.
     """
-    drawing = plot.paper
+    _name, drawn, points = PLACES[place]
+    drawing = plot.draw(drawn)
     if form == "svg":
-        return drawing.alone(note).encode()
+        return drawing.alone(note, points=points).encode()
     inputs = {
         "svg": drawing.alone(note, f"{OWN_FONT}, sans-serif"),
         "label": drawing.label,
-        "width": str(drawing.width * POINTS),
+        "width": str(points),
     }
     compiler = typst.Compiler(PAGE.encode(), font_paths=_fonts(), sys_inputs=inputs)
     made = compiler.compile(format="pdf" if form == "pdf" else "png", ppi=DOTS)

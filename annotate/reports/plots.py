@@ -10,7 +10,7 @@ from django.utils.safestring import SafeString, mark_safe
 from django.utils.translation import gettext as _
 
 from annotate.reports.leaderboard import Board
-from formats.plots import NARROW, PAPER, WIDE, Drawing, IntervalRow, interval_plot, rank_plot
+from formats.plots import NARROW, WIDE, Drawing, IntervalRow, interval_plot, rank_plot
 from formats.points import POINTS, Unit
 from formats.results import LeaderboardRow
 from formats.shown import figure
@@ -18,7 +18,7 @@ from formats.shown import figure
 
 @dataclass(frozen=True, slots=True)
 class Plot:
-    """A plot, drawn separately for each place: wide and narrow on a page, alone in a file."""
+    """A plot, drawn separately for each place: wide and narrow on a page, and for each width of a file."""
 
     draw: Callable[[float], Drawing]
 
@@ -29,10 +29,6 @@ class Plot:
     @property
     def narrow(self) -> SafeString:
         return mark_safe(self.draw(NARROW).on_page())  # noqa: S308
-
-    @property
-    def paper(self) -> Drawing:
-        return self.draw(PAPER)
 
 
 def plot_of(draw: Callable[..., Drawing | None], *about: object) -> Plot | None:

@@ -44,12 +44,14 @@ class Drawing:
         """As an element of a page, which has the type and the colours."""
         return self._svg(self.body, 0, class_="plot", role="group" if self.has_links else "img")
 
-    def alone(self, note: str = "", fonts: str = FONTS) -> str:
-        """As a document of its own, black on white and without links, with a note below."""
+    def alone(self, note: str = "", fonts: str = FONTS, points: float | None = None) -> str:
+        """As a document of its own, black on white and without links, with a note below; `points`: its width."""
         lines = list(wrapped(note, self.width - 2 * PAD))
         below = "".join(text(PAD, self.height + 16 * k, line, size=SMALL) for k, line in enumerate(lines))
         more = 16.0 * len(lines)
-        own = {"width": self.width, "height": self.height + more, "color": "#000", "font_family": fonts, "role": "img"}
+        times, unit = (points / self.width, "pt") if points else (1.0, "")
+        size = {"width": f"{self.width * times:g}{unit}", "height": f"{(self.height + more) * times:g}{unit}"}
+        own = size | {"color": "#000", "font_family": fonts, "role": "img"}
         return self._svg(re.sub("</?a( [^>]*)?>", "", self.body) + below, more, **own) + "\n"
 
     def _svg(self, body: str, more: float, **own: object) -> str:

@@ -623,19 +623,31 @@ def test_figures_are_pictures_on_their_own_under_names_of_their_own(client: Clie
     assert names == {'"leaderboard-weather-recommended.svg"', '"ranks-weather-recommended.svg"'}
 
 
-def test_a_figure_for_a_paper_has_its_size_and_its_words(client: Client, study: Study, owner: User) -> None:
-    answers = {form: client.get(reverse(f"leaderboard_{form}", args=[study.pk])) for form in ("svg", "pdf", "png")}
-    width, height = map(float, re.findall(r'(?:width|height)="([\d.]+)"', answers["svg"].content.decode())[:2])
+@pytest.mark.parametrize(("place", "points"), [("column", 219), ("page", 455), ("slide", 864)])
+def test_a_figure_for_a_paper_has_its_size_and_its_words(
+    client: Client, study: Study, owner: User, place: str, points: int
+) -> None:
+    asked = {"for": place}
+    answers = {form: client.get(reverse(f"leaderboard_{form}", args=[study.pk]), asked) for form in FIGURES}
+    width, height = map(float, re.findall(r'(?:width|height)="([\d.]+)pt"', answers["svg"].content.decode()))
     png, pdf = answers["png"].content, answers["pdf"].content
-    assert width == 720
-    assert struct.unpack(">II", png[16:24]) == (2250, round(height * 300 / 96))
+    assert width == points
+    assert struct.unpack(">II", png[16:24]) == (round(points * 300 / 72), pytest.approx(height * 300 / 72, abs=1))
     assert png.startswith(b"\x89PNG")
     assert pdf.startswith(b"%PDF")
     box = re.search(rb"/MediaBox ?\[0 0 ([\d.]+) ([\d.]+)\]", pdf)
     assert box is not None
-    assert [float(side) for side in box.groups()] == [540, pytest.approx(height * 0.75, abs=0.1)]
+    assert [float(side) for side in box.groups()] == [points, pytest.approx(height, abs=0.1)]
     assert b"DejaVuSans" in pdf
     assert {form: answer["Content-Type"] for form, answer in answers.items()} == FIGURES
+
+
+@pytest.mark.parametrize("place", ["column", "page", "slide"])
+def test_letters_can_be_read_where_a_figure_stands(client: Client, study: Study, owner: User, place: str) -> None:
+    svg = client.get(reverse("leaderboard_svg", args=[study.pk]), {"for": place}).content.decode()
+    width, drawn = (float(re.findall(own, svg)[0]) for own in (r'width="([\d.]+)pt"', r'viewBox="0 0 ([\d.]+)'))
+    assert min(map(float, re.findall(r'font-size="([\d.]+)"', svg))) * width / drawn >= (16 if place == "slide" else 6)
+    assert client.get(reverse("leaderboard_svg", args=[study.pk]), {"for": "stamp"}).status_code == 404
 
 
 @pytest.mark.parametrize("name", ["الأول", "ภาษาไทย", "𓀀𓀁", "\N{GRINNING FACE}"])

@@ -90,7 +90,7 @@ def analysis_file(
     names = [analysis, part, slugify(str(opened.of)) or opened.analysis.of, *map(slugify, opened.asked.values())]
     stem = "-".join(dict.fromkeys(filter(None, names)))
     if isinstance(shown, Figure):
-        return figure_file(Plot(shown.draw), form, f"{shown.title} · {opened.rests_on}", stem)
+        return figure_file(request, Plot(shown.draw), form, f"{shown.title} · {opened.rests_on}", stem)
     if form == "csv":
         return as_file(shown.csv(), CSV, f"{stem}.csv")
     return as_file(f"{shown.latex([opened.rests_on, opened.shown.verdict])}\n".encode(), LATEX, f"{stem}.tex")

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from django.http import Http404, HttpResponse
+from django.http import Http404, HttpRequest, HttpResponse
 from django.urls import reverse
 from django.utils.http import urlencode
 
-from annotate.reports.figure_files import FIGURES, figure
+from annotate.reports.figure_files import FIGURES, PLACES, figure
 from annotate.reports.plots import Plot
 from annotate.views.research.pages import as_file
 
@@ -21,22 +21,30 @@ FORMS = {"svg": "SVG", "pdf": "PDF", "png": "PNG", "tex": "LaTeX", "csv": "CSV",
 
 @dataclass(frozen=True, slots=True)
 class PaperPart:
-    """A figure or table, and its files as (name of the form, address)."""
+    """A figure or table, and its files: the name of the form, and its addresses by place (empty for a table)."""
 
     title: str
-    files: tuple[tuple[str, str], ...]
+    files: tuple[tuple[str, tuple[tuple[str, str], ...]], ...]
 
 
 def paper_part(
     title: str, name: str, forms: Iterable[str], keys: Sequence[object], asked: Mapping[str, str]
 ) -> PaperPart:
     """The files at the addresses `name_form`, with the choices that the page shows."""
-    query = f"?{urlencode(asked)}" if asked else ""
-    return PaperPart(title, tuple((FORMS[form], reverse(f"{name}_{form}", args=keys) + query) for form in forms))
+
+    def addresses(form: str) -> Iterator[tuple[str, str]]:
+        for place in PLACES if form in FIGURES else [""]:
+            chosen = {**asked, **({"for": place} if place else {})}
+            query = f"?{urlencode(chosen)}" if chosen else ""
+            yield str(PLACES[place][0]) if place else "", reverse(f"{name}_{form}", args=keys) + query
+
+    return PaperPart(title, tuple((FORMS[form], tuple(addresses(form))) for form in forms))
 
 
-def figure_file(plot: Plot | None, form: str, note: str, name: str) -> HttpResponse:
-    """A figure as a download; 404 if there is nothing to draw."""
-    if plot is None:
+def figure_file(request: HttpRequest, plot: Plot | None, form: str, note: str, name: str) -> HttpResponse:
+    """A figure as a download, for the place that the request names or else a page; 404 if there is nothing to draw."""
+    place = request.GET.get("for", "page")
+    if plot is None or place not in PLACES:
         raise Http404
-    return as_file(figure(plot, form, note), FIGURES[form], f"{name}.{form}")
+    stem = name if place == "page" else f"{name}-{place}"
+    return as_file(figure(plot, form, note, place), FIGURES[form], f"{stem}.{form}")

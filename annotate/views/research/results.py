@@ -286,7 +286,7 @@ def _file(request: HttpRequest, board: Board, form: str, name: str) -> HttpRespo
     picture, _dot, ending = form.rpartition(".")
     stem = f"{picture or 'leaderboard'}-{name}-{board.scored_by}"
     if ending in FIGURES:
-        return figure_file(_PLOTS[picture](board), ending, _rests_on(board), stem)
+        return figure_file(request, _PLOTS[picture](board), ending, _rests_on(board), stem)
     content, kind = _TABLES[form](board)
     return as_file(content, kind, f"{stem}.{ending}")
 
