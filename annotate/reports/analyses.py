@@ -440,7 +440,7 @@ def _both_questions(study: Study) -> Stored:
 
     def record() -> BothQuestions:
         by_summaries, by_sentences = (read() for read in two if read is not None)
-        return BothQuestions.of(by_sentences.score, by_summaries.rows, by_sentences.rows)
+        return BothQuestions.of(by_sentences.score, by_summaries.everyone, by_sentences.everyone)
 
     records: dict[tuple[str, ...], Record] = {} if None in two else {(): record}
     answers = Judgment.objects.counted().filter(assignment__topic__study=study)

@@ -34,6 +34,7 @@ from annotate.models.corpus import NEEDS_DOCUMENTS, UNFITTED
 from annotate.models.study import sum_of_topics
 from annotate.reports import minutes, rests_on
 from annotate.reports.rests_on import RestsOn
+from annotate.reports.standing import by_author, open_tests, tests_of, verdict
 from annotate.reports.study import worker_is_there
 from formats.analyses import annotator_agreement
 from formats.points import Unit, unit_of, why_untested
@@ -75,7 +76,9 @@ class Failure:
 class Board:
     """A leaderboard with what it rests on. `fitted_at` is None if nothing was computed yet.
 
-    `scored_by`: which of the two ways of scoring; `unranked`: systems whose summaries share no word with their sources.
+    `rows`: systems, ranked among themselves; `human_written`: people's summaries, likewise; alone, they are
+    `rows`. `scored_by`: which of the two ways of scoring; `unranked`: systems whose summaries share no word with their
+    sources.
     `behind`: topics whose judgments or texts are newer than their scores; `failures`: those that could not be scored.
     `is_outdated`: scores were computed under earlier settings. `added_prior`: how many topics needed a prior that the
     paper does not have; `without_documents`: how many have no questions for lack of documents. `ground`: the population
@@ -87,6 +90,7 @@ class Board:
 
     scored_by: str
     rows: tuple[LeaderboardRow, ...]
+    human_written: tuple[LeaderboardRow, ...]
     unranked: tuple[str, ...]
     differences: tuple[Difference, ...]
     ground: Ground
@@ -135,12 +139,23 @@ class Board:
     @property
     def unit(self) -> Unit:
         """The unit of the scores, the same in the table, the figure and the files for papers."""
-        return unit_of(self.score, [(row.score, row.low, row.high) for row in self.rows])
+        return unit_of(self.score, [(row.score, row.low, row.high) for row in self.everyone])
 
     @property
-    def marks_authors(self) -> bool:
-        """Whether some of the summaries are people's."""
-        return any(row.person for row in self.rows)
+    def everyone(self) -> tuple[LeaderboardRow, ...]:
+        """People, then the other systems."""
+        return *self.human_written, *self.rows
+
+    def place(self, row: LeaderboardRow) -> int | None:
+        """The rank of a system; people have none if there are others."""
+        return None if row in self.human_written else row.rank
+
+    @property
+    def ranked_curve(self) -> Curve:
+        """Scores of the ranked systems alone."""
+        names = {row.system for row in self.rows}
+        points = (({name: point.scores[name] for name in point.scores if name in names}, point) for point in self.curve)
+        return tuple(replace(point, scores=scores) for scores, point in points)
 
     @property
     def moves(self) -> dict[str, int]:
@@ -148,7 +163,7 @@ class Board:
         is outside its present interval of ranks."""
         if len(self.curve) < 2:
             return {}
-        before, now = (_places(point.scores) for point in self.curve[-2:])
+        before, now = (_places(point.scores) for point in self.ranked_curve[-2:])
         left = {row.system: before[row.system] for row in self.rows if _has_left(row, before.get(row.system))}
         return {system: place - now[system] for system, place in left.items() if place != now[system]}
 
@@ -160,14 +175,26 @@ class Board:
     @property
     def is_undecided(self) -> bool:
         """Whether there are tests, and none finds two systems different."""
-        return bool(self.tested) and not any(difference.significant for difference in self.tested)
+        return bool(self.tests) and not any(difference.significant for difference in self.tests)
+
+    @property
+    def answer(self) -> str:
+        """What the answers show of the order, in words; "" if there are none, or if nothing is tested."""
+        if not self.judgments or not self.tests:
+            return self.ground.words if self.judgments and self.ground.is_early and not self.why_untested else ""
+        needed = self.needed
+        return verdict(self.rows, self.tests) + (f" {needed.words_of_clearest}" if needed else "")
 
     @property
     def needed(self) -> Needed | None:
-        """How many judgments might show two systems to differ, if the clearest difference so far is real."""
-        if not self.is_undecided:
-            return None
-        return judgments_needed(self, max(self.tested, key=partial(_z, tests=len(self.tested))))
+        """How many judgments might show the clearest difference that is still open, if it is real."""
+        unsure = open_tests(self.rows, self.tests)
+        return judgments_needed(self, max(unsure, key=partial(_z, tests=len(self.tested)))) if unsure else None
+
+    @property
+    def tests(self) -> list[Difference]:
+        """The tested differences of the ranked systems."""
+        return tests_of(self.rows, self.differences)
 
     @property
     def tested(self) -> list[Difference]:
@@ -246,11 +273,13 @@ def of_study(study: Study, scored_by: str = "") -> Board:
     results = [row.result for row in rows] if ranking else []
     differences = ranking.system_differences if ranking else ()
     settings = ranking.settings if ranking else {}
+    people, ranked = by_author(_rows(results, differences, {row.system.name for row in rows if row.is_of_people}))
     topics = asked_about(study, scored_by)
     behind, without_documents = _behind(topics)
     return Board(
         scored_by=scored_by,
-        rows=_rows(results, differences, {row.system.name for row in rows if row.is_of_people}),
+        human_written=people,
+        rows=ranked,
         unranked=_unranked(fits, {result.system for result in results}),
         differences=differences,
         ground=ranking.own_ground if ranking else Ground(),
@@ -294,14 +323,18 @@ def of_topic(topic: Topic, scored_by: str = "") -> Board:
     significant = [own for own in differences if own.significant]
     better, worse = Counter(own.worse for own in significant), Counter(own.better for own in significant)
     results = _with_kept_ranks(rank(means, better, worse, is_tested=is_tested), fit if is_tested else None)
-    return Board(
-        scored_by=scored_by,
-        rows=_rows(
+    people, rows = by_author(
+        _rows(
             [replace(result, coverage=ranked[result.system].coverage) for result in results],
             differences,
             {system for system, score in ranked.items() if score.summary.person},
             {system: score.summary_id for system, score in ranked.items()},
-        ),
+        )
+    )
+    return Board(
+        scored_by=scored_by,
+        human_written=people,
+        rows=rows,
         unranked=tuple(sorted(score.summary.system.name for score in scores if score.score is None)),
         differences=differences,
         ground=fit.own_ground if fit else Ground(),
@@ -458,13 +491,13 @@ def _rows(
     differences: Iterable[Difference],
     persons: Collection[str],
     summaries: Mapping[str, int] | None = None,
-) -> tuple[LeaderboardRow, ...]:
+) -> list[LeaderboardRow]:
     """The results with the systems that each is significantly better than."""
     worse: dict[str, list[str]] = {}
     for difference in differences:
         if difference.significant:
             worse.setdefault(difference.better, []).append(difference.worse)
-    return tuple(
+    return [
         LeaderboardRow(
             **asdict(result),
             better_than=tuple(worse.get(result.system, ())),
@@ -472,7 +505,7 @@ def _rows(
             person=result.system in persons,
         )
         for result in results
-    )
+    ]
 
 
 def _with_kept_ranks(results: Sequence[SystemResult], fit: Fit | None) -> Sequence[SystemResult]:

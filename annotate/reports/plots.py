@@ -39,7 +39,9 @@ def plot_of(draw: Callable[..., Drawing | None], *about: object) -> Plot | None:
 def board_scores(board: Board, rows: Sequence[LeaderboardRow]) -> Plot | None:
     """Systems in the order of their ranks."""
     unit = board.unit
-    return scores([unit.row(row.system, row.score, row.low, row.high, str(row.rank)) for row in rows], unit)
+    return scores(
+        [unit.row(row.system, row.score, row.low, row.high, str(board.place(row) or "")) for row in rows], unit
+    )
 
 
 def scores(rows: Sequence[IntervalRow], unit: Unit) -> Plot | None:
@@ -58,10 +60,9 @@ def scores(rows: Sequence[IntervalRow], unit: Unit) -> Plot | None:
 
 def board_ranks(board: Board, most: int) -> Plot | None:
     """How ranks developed, of at most so many systems."""
-    if len(board.curve) < 2 or not 2 <= len(board.rows) <= most:
+    curve = board.ranked_curve
+    if len(curve) < 2 or not 2 <= len(board.rows) <= most:
         return None
-    curve = [
-        (point.judgments, sorted(point.scores, key=lambda name: (-point.scores[name], name))) for point in board.curve
-    ]
+    order = [(point.judgments, sorted(point.scores, key=lambda name: (-point.scores[name], name))) for point in curve]
     label = _("Ranks of the systems against the number of judgments")
-    return plot_of(rank_plot, curve, label, _("judgments"), _("rank"))
+    return plot_of(rank_plot, order, label, _("judgments"), _("rank"))

@@ -19,7 +19,7 @@ def of_study(study: Study, scored_by: str) -> ScoreMap:
     edges = boards.ends_of(board.score, [score for _key, score in scores.values()])
     keys = dict(System.objects.filter(study=study).values_list("name", "pk"))
     lines = []
-    for row in board.rows:
+    for row in board.everyone:
         own = [scores.get((row.system, topic)) for topic, _name, _title in topics]
         cells = tuple(ScoredSummary(*cell, shade=_shade(cell[1], edges)) if cell else None for cell in own)
         lines.append(SystemLine(keys[row.system], row, cells))

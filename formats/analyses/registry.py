@@ -163,7 +163,7 @@ ANALYSES = (
     ),
     Analysis(
         name="two-systems",
-        title=gettext_noop("Two systems"),
+        title=gettext_noop("Compare"),
         asks=gettext_noop("How far is one system ahead of another?"),
         keys=("scored_by",),
         show=two_systems.show,
@@ -183,7 +183,7 @@ ANALYSES = (
     ),
     Analysis(
         name="scores-by-topic",
-        title=gettext_noop("Systems by topics"),
+        title=gettext_noop("By topic"),
         asks=gettext_noop("How does each system score in each topic?"),
         keys=("scored_by",),
         show=score_map.show,

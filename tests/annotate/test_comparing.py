@@ -11,8 +11,8 @@ from django.urls import reverse
 
 import formats
 from annotate import imports
-from annotate.models import Fit, Score, Study
-from annotate.reports import leaderboard
+from annotate.models import Fit, Score, Study, Summary
+from annotate.reports import leaderboard, standing
 from evaluation.scoring import ranking
 from evaluation.worker import tasks
 from formats.results import CurvePoint, Difference, LeaderboardRow, Standing, to_json
@@ -108,7 +108,7 @@ def rows_with(ranks: Mapping[str, tuple[int | None, int | None]]) -> tuple[Leade
 
 @pytest.mark.django_db
 def test_a_long_board_is_searched_by_name_and_keeps_its_ranks(client: Client) -> None:
-    study = study_of_one_topic(12)
+    study = study_of_one_topic(21)
     client.force_login(making.owner(study))
     address = reverse("leaderboard", args=[study.pk])
     rows = client.get(address).context["board"].rows
@@ -125,7 +125,8 @@ def board_of(*intervals: tuple[float, float, float], judgments: int = 100) -> le
     """A board whose systems differ by (difference, low, high)."""
     pairs = (("a", "b", *interval, 0.09, False) for interval in intervals)
     nothing = leaderboard.of_study(making.study())
-    return replace(nothing, judgments=judgments, differences=tuple(Difference(*pair) for pair in pairs))
+    rows = rows_with(dict.fromkeys("ab", (1, 2)))
+    return replace(nothing, rows=rows, judgments=judgments, differences=tuple(Difference(*pair) for pair in pairs))
 
 
 @pytest.mark.django_db
@@ -140,3 +141,48 @@ def test_an_undecided_board_says_how_many_judgments_its_clearest_difference_migh
     decided = replace(board, differences=(Difference("a", "b", 1.0, 0.5, 1.5, 0.01, True),))
     assert (decided.is_undecided, decided.needed) == (False, None)
     assert board_of().needed is None
+
+
+@pytest.mark.django_db
+def test_a_board_says_who_leads_and_brackets_those_that_are_not_told_apart() -> None:
+    names = "abcdef"
+    apart = {"ac", "ad", "ae", "af", "be", "bf", "cf"}
+    pairs = [Difference(a, b, 1.0, 0.1, 1.9, 0.04, a + b in apart) for a in names for b in names if a < b]
+    better = {name: tuple(pair[1] for pair in sorted(apart) if pair[0] == name) for name in names}
+    rows = tuple(replace(row, better_than=better[row.system]) for row in rows_with(dict.fromkeys(names, (1, 6))))
+    board = replace(board_of(), rows=rows, differences=tuple(pairs), effort=lambda: Effort(100))
+
+    assert board.answer.startswith("a leads; 1 system cannot be told from it. If the clearest difference")
+    assert standing.brackets(rows, board.tests) == [
+        ["begins", "", ""],
+        ["ends", "begins", ""],
+        ["begins", "continues", ""],
+        ["continues", "ends", "begins"],
+        ["ends", "", "continues"],
+        ["", "", "ends"],
+    ]
+    alone = tuple(replace(own, significant=own.better == "a") for own in pairs)
+    leader = (replace(rows[0], better_than=tuple("bcdef")), *(replace(row, better_than=()) for row in rows[1:]))
+    assert replace(board, rows=leader, differences=alone).answer == "a leads all other systems."
+    level = tuple(replace(own, significant=own.better == "b") for own in pairs)
+    behind = (replace(rows[0], better_than=()), replace(rows[1], better_than=tuple("cdef")), *rows[2:])
+    assert "a scores highest, but cannot be told from any" in replace(board, rows=behind, differences=level).answer
+    assert replace(board, judgments=0).answer == ""
+
+
+@pytest.mark.django_db
+def test_people_stand_above_the_systems_and_are_not_ranked_with_them(client: Client) -> None:
+    study = study_of_one_topic(4)
+    first, *others = [row.system for row in leaderboard.of_study(study).rows]
+    Summary.objects.filter(system__name=first).update(person=True)
+    for board in leaderboard.of_study(study), leaderboard.of_topic(study.topics.get()):
+        assert [row.system for row in board.human_written] == [first]
+        assert [(row.rank, row.system) for row in board.rows] == list(enumerate(others, 1))
+        assert board.rows[-1].rank_high == 3
+        assert first not in board.answer
+    client.force_login(making.owner(study))
+    files = [client.get(reverse(f"leaderboard_{form}", args=[study.pk])).content.decode() for form in ("csv", "tex")]
+    assert files[0].splitlines()[1].startswith(f",{first},")
+    assert f"-- & {first} & " in files[1]
+    Summary.objects.update(person=True)
+    assert [row.system for row in leaderboard.of_study(study).rows] == [first, *others]

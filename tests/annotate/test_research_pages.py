@@ -691,7 +691,7 @@ def test_an_open_leaderboard_gets_its_figures_after_a_judgment_and_nothing_other
         assert "<html" not in news.content.decode()
         assert f"From {shown['board'].judgments + 1} judgments" in words(news)
         assert news.context["board"].version != shown["board"].version
-        for place in ("board-notices", "board-table", "board-plot", "board-settings"):
+        for place in ("board-notices", "board-table", "board-differences", "board-settings"):
             assert f'hx-swap-oob="innerHTML:#{place}"' in news.content.decode()
 
 

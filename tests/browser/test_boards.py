@@ -41,6 +41,7 @@ def test_a_board_is_switched_to_the_score_as_published(page: Page, study: Study,
     expect(board.get_by_role("columnheader", name="Score as published")).to_be_visible()
     expect(board.get_by_role("columnheader", name="Coverage")).to_have_count(0)
     expect(board.get_by_role("rowheader", name="off")).to_be_visible()
+    page.get_by_text("How to read this").click()
     expect(page.get_by_text("fitted with prior 0.1")).to_be_visible()
     axe(page)
 
@@ -182,6 +183,7 @@ def test_pairs_of_systems_are_counted_on_a_page_that_fits_a_phone(page: Page, ax
     making.store(study, b"topic,system,dimension,score\nrain,off,pyramid,2\n", "scores.csv")
     scored.score_with_metrics(study)
     sign_in(page, making.owner(study), reverse("analysis", args=[study.pk, "metric-agreement"]))
+    page.get_by_text("Method research").click()
     page.get_by_role("link", name="Pairs of systems").click()
     expect(page.get_by_role("region", name="Pairs of systems that differ")).to_contain_text("People: pyramid")
     axe(page)
@@ -192,7 +194,7 @@ def test_pairs_of_systems_are_counted_on_a_page_that_fits_a_phone(page: Page, ax
 
 def test_the_way_from_the_board_to_the_answers_that_made_a_difference(page: Page, study: Study, axe: Axe) -> None:
     sign_in(page, making.owner(study), reverse("leaderboard", args=[study.pk]))
-    page.get_by_role("link", name="Compare two systems").click()
+    page.get_by_role("link", name="Compare", exact=True).click()
     page.get_by_label("This system").select_option(label="lead & co_")
     page.get_by_label("with this one").select_option(label="=hat")
     page.get_by_role("button", name="Show").click()

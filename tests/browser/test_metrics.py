@@ -76,7 +76,7 @@ def test_another_dimension_is_chosen_without_scripts(plain_page: Page, study: St
 def test_topics_that_differ_are_seen_on_a_phone_without_scripts(plain_page: Page) -> None:
     compared, page = compared_study(), plain_page
     sign_in(page, making.owner(compared), reverse("analysis", args=[compared.pk, AGREEMENT]))
-    page.get_by_text("For research on methods").click()
+    page.get_by_text("Method research").click()
     page.get_by_role("link", name="Document sets").click()
     page.get_by_role("link", name=re.compile(r"^T0:")).click()
     expect(page.get_by_role("heading", name="T0 differs from")).to_be_visible()
@@ -105,7 +105,7 @@ def test_curves_are_seen_to_be_worked_out_and_fit_a_phone(page: Page, study: Stu
     kept.rows("convergence").delete()
     kept.heads("samples").all().delete()
     sign_in(page, making.owner(study), reverse("analysis", args=[study.pk, AGREEMENT]))
-    page.get_by_text("For research on methods").click()
+    page.get_by_text("Method research").click()
     page.get_by_role("link", name="Convergence").click()
     expect(page.get_by_role("heading", name="Being worked out")).to_be_visible()
     axe(page)
@@ -118,7 +118,7 @@ def test_curves_are_seen_to_be_worked_out_and_fit_a_phone(page: Page, study: Stu
 def test_assessors_are_looked_up_from_metrics(page: Page, web: Web, axe: Axe) -> None:
     assessed = assessed_study()
     sign_in(page, making.owner(assessed), reverse("analysis", args=[assessed.pk, AGREEMENT]))
-    page.get_by_text("For research on methods").click()
+    page.get_by_text("Method research").click()
     page.get_by_role("link", name="Raters of summaries").click()
     without = page.get_by_role("region", name="The ranking of systems without the worst assessors")
     expect(without.get_by_role("row").filter(has_text="Agreement").nth(1)).to_contain_text("Cleo")

@@ -25,11 +25,12 @@ def test_a_board_is_drawn_for_the_window_and_leads_to_everything_for_a_paper(
     page: Page, study: Study, axe: Axe
 ) -> None:
     sign_in(page, making.owner(study), reverse("leaderboard", args=[study.pk]))
-    plot = page.get_by_role("img", name="Scores of")
+    page.get_by_text("The ranking over time").first.click()
+    plot = page.get_by_role("img", name="Ranks of the systems")
     for width in (1440, 390):
         page.set_viewport_size({"width": width, "height": 900})
         expect(plot).to_have_count(1)
-        place, room = plot.bounding_box(), page.locator("#board-figure").bounding_box()
+        place, room = plot.bounding_box(), page.locator("#board-course").bounding_box()
         assert place is not None
         assert room is not None
         assert place["x"] >= room["x"]

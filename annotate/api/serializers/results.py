@@ -183,9 +183,10 @@ class FailureSerializer(serializers.Serializer[Any]):
 class LeaderboardSerializer(serializers.Serializer[Any]):
     """A leaderboard, and the judgments that it rests on.
 
-    `scored_by`: "recommended" or "published"; `score`: what the systems are ranked by. `unranked`: systems whose
-    summaries share no word with their sources. `predicted`: unjudged systems by win rate, with so many `answers` that
-    would tell as much; they have no rank. `behind`: topics whose judgments or texts are newer than their scores;
+    `scored_by`: "recommended" or "published"; `score`: what the systems are ranked by. `human_written`: people's
+    summaries, ranked among themselves. `unranked`: systems whose summaries share no word with their sources.
+    `predicted`: unjudged systems by win rate, with so many `answers` that would tell as much; they have no rank.
+    `behind`: topics whose judgments or texts are newer than their scores;
     `failures`: those that could not be scored, and why. `is_old`: topics have newer scores, not yet ranked by.
     `is_outdated`: the scores are those of earlier settings. `added_prior`: how many topics, as published, needed a
     prior that the paper does not have. `without_documents`: how many topics are not in these scores because they have
@@ -202,6 +203,7 @@ class LeaderboardSerializer(serializers.Serializer[Any]):
     added_prior = serializers.IntegerField()
     without_documents = serializers.IntegerField()
     systems = serializer_of(LeaderboardRow)(many=True, source="rows")
+    human_written = serializer_of(LeaderboardRow)(many=True)
     differences = serializer_of(Difference)(many=True)
     predicted = serializer_of(PredictedSystem)(many=True)
     ground = serializer_of(Ground)()

@@ -52,7 +52,7 @@ TABS: dict[Promise, list[Page]] = {
     _("Results"): [
         Page("leaderboard", _("Leaderboard"), "leaderboard"),
         *_analyses("results"),
-        Page("results", _("All questions"), "results"),
+        Page("results", _("Questions"), "results"),
         Page("methods", _("Methods"), "study_methods"),
     ],
     _("People"): [

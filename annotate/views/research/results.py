@@ -27,6 +27,7 @@ from annotate.reports.leaderboard import Board
 from annotate.reports.method import settings_in_words
 from annotate.reports.plots import Plot
 from annotate.reports.scores import parts_of, with_names, word_terms
+from annotate.reports.standing import brackets
 from annotate.reports.words_in_common import mark_shared
 from annotate.views.research.analyses import table_part
 from annotate.views.research.pages import LATEX, UNCHANGED, as_file, csv_table, digest, is_seen, page
@@ -38,7 +39,7 @@ from formats.readers.tables import tab_separated
 from formats.results import LeaderboardRow, Part, WordTerm
 from formats.results.scores import WIN_RATE
 from formats.results.statistics import MOST_COMPARED
-from formats.shown import p_value
+from formats.shown import as_it_is, p_value
 
 COLUMNS = (
     "rank",
@@ -55,12 +56,9 @@ COLUMNS = (
     "better_than_holds_at",
 )
 MARGIN = 4.0
-#: A matrix of more systems than this is too large to read.
-MATRIX = 20
 SYSTEMS_A_PAGE = MOST_COMPARED
-#: So few systems need no search.
-SHORT = 10
-MACHINES = "machines"
+#: So few systems need no search, and fit beside each other.
+SHORT = 20
 
 
 @in_study("see")
@@ -180,6 +178,7 @@ def _board_page(request: HttpRequest, study: Study, board: Board, **context: Any
         "keep": f"{urlencode({'scored_by': board.scored_by} | asked)}&",
         "is_long": len(board.rows) > SHORT,
         "lines": _lines(board, shown, study),
+        "people": _lines(board, board.human_written, study),
         "unit": board.unit,
         "zero": _scale(board).at(0.0) if board.score == "importance" and board.rows else None,
         "has_coverage": has_coverage(board),
@@ -187,7 +186,6 @@ def _board_page(request: HttpRequest, study: Study, board: Board, **context: Any
         "equal_within": board.unit.with_unit(f"{board.unit.of(study.equal_within):g}"),
         "matrix": _matrix(board, study.equal_within),
         "settings": settings_in_words(board.settings),
-        "plot": plots.board_scores(board, shown),
         "rank_plot": (rank_plot := plots.board_ranks(board, SYSTEMS_A_PAGE)),
         "paper": _paper(study, board, context.get("topic"), has_ranks=rank_plot is not None) if board.rows else None,
         "reordered": is_news and request.GET.get("order") != _order(board),
@@ -203,14 +201,14 @@ def _board_page(request: HttpRequest, study: Study, board: Board, **context: Any
 
 
 def _asked_systems(request: HttpRequest) -> dict[str, str]:
-    """The systems requested: those with these letters in their names (`name`), or all but people (`by`)."""
-    asked = {"name": request.GET.get("name", "").strip()[:200], "by": request.GET.get("by", "")}
-    return {key: value for key, value in asked.items() if value and (key == "name" or value == MACHINES)}
+    """The systems requested: those with these letters in their names."""
+    name = request.GET.get("name", "").strip()[:200]
+    return {"name": name} if name else {}
 
 
 def _chosen_rows(board: Board, asked: Mapping[str, str]) -> list[LeaderboardRow]:
     letters = asked.get("name", "").casefold()
-    return [row for row in board.rows if letters in row.system.casefold() and not ("by" in asked and row.person)]
+    return [row for row in board.rows if letters in row.system.casefold()]
 
 
 def _paper(study: Study, board: Board, topic: Topic | None, *, has_ranks: bool) -> list[PaperPart]:
@@ -235,9 +233,11 @@ def _lines(board: Board, shown: Sequence[LeaderboardRow], study: Study) -> list[
     named = System.objects.filter(study=study, name__in=[row.system for row in shown])
     keys = {} if board.of_topic else dict(named.values_list("name", "pk"))
     moves = board.moves
+    beside = brackets(shown, board.tests) if len(shown) <= SHORT and tuple(shown) == board.rows else [[]] * len(shown)
     return [
         {
             "row": row,
+            "brackets": lanes,
             "system": keys.get(row.system),
             "moved": moves.get(row.system, 0),
             "fallen": -moves.get(row.system, 0),
@@ -245,12 +245,12 @@ def _lines(board: Board, shown: Sequence[LeaderboardRow], study: Study) -> list[
             "low": None if row.low is None else scale.at(row.low),
             "high": None if row.high is None else scale.at(row.high),
         }
-        for row in shown
+        for row, lanes in zip(shown, beside, strict=True)
     ]
 
 
 def _scale(board: Board) -> Scale:
-    return scale_of(board.score, [number for row in board.rows for number in (row.score, row.low, row.high)])
+    return scale_of(board.score, [number for row in board.everyone for number in (row.score, row.low, row.high)])
 
 
 def scale_of(score: str, numbers: Iterable[float | None]) -> Scale:
@@ -265,7 +265,7 @@ def _order(board: Board) -> str:
 
 def _matrix(board: Board, equal_within: float) -> list[dict[str, Any]]:
     """Every system against every other: the difference, and its p-value."""
-    if board.why_untested or not board.differences or len(board.rows) > MATRIX:
+    if board.why_untested or not board.differences or len(board.rows) > SHORT:
         return []
     differences = {(difference.better, difference.worse): difference for difference in board.differences}
     names = [row.system for row in board.rows]
@@ -292,7 +292,7 @@ def _file(request: HttpRequest, board: Board, form: str, name: str) -> HttpRespo
 
 
 def _csv(board: Board) -> Content:
-    return csv_table(COLUMNS, [_cells(row, board) for row in board.rows])
+    return csv_table(COLUMNS, [_cells(row, board) for row in board.everyone])
 
 
 def _predicted_csv(board: Board) -> Content:
@@ -303,7 +303,7 @@ def _predicted_csv(board: Board) -> Content:
 def _cells(row: LeaderboardRow, board: Board) -> Sequence[str | float | None]:
     figures = row.score, row.low, row.high, row.rank_low, row.rank_high, row.topics, row.coverage
     looks = "every look" if board.holds_at_every_look else "one look"
-    return row.rank, row.system, *figures, _rests_on(board), str(row.person).lower(), looks
+    return board.place(row), row.system, *figures, _rests_on(board), str(row.person).lower(), looks
 
 
 def _rests_on(board: Board) -> str:
@@ -323,7 +323,7 @@ def _latex(board: Board) -> Content:
     columns += [] if board.why_untested else [_("Ranks")]
     columns += [_("Coverage")] if has_coverage(board) else []
     unit = board.unit
-    rows = [_latex_cells(row, board, unit) for row in board.rows]
+    rows = [_latex_cells(row, board, unit) for row in board.everyone]
     failed = [f"{failure.topic}: {failure.problem}" for failure in board.failures]
     outdated = [_("These are the scores of earlier settings.")] if board.is_outdated else []
     means = {"importance": what_a_point_is, WIN_RATE: what_a_win_rate_is}
@@ -336,8 +336,8 @@ def _latex(board: Board) -> Content:
 
 
 def _latex_cells(row: LeaderboardRow, board: Board, unit: Unit) -> list[str]:
-    ranks = str(row.rank_low) if row.rank_low == row.rank_high else f"{row.rank_low}–{row.rank_high}"
-    cells = [str(row.rank), row.system, unit.show(row.score)]
+    ranks = as_it_is(row.rank_low) if row.rank_low == row.rank_high else f"{row.rank_low}–{row.rank_high}"
+    cells = [as_it_is(board.place(row)), row.system, unit.show(row.score)]
     cells += [unit.interval(row.low, row.high)] if board.has_intervals else []
     cells += [] if board.why_untested else [ranks]
     return cells + (["–" if row.coverage is None else f"{row.coverage:.2f}"] if has_coverage(board) else [])
@@ -345,7 +345,7 @@ def _latex_cells(row: LeaderboardRow, board: Board, unit: Unit) -> list[str]:
 
 _TABLES: Mapping[str, Callable[[Board], Content]] = {"csv": _csv, "tex": _latex, "predicted.csv": _predicted_csv}
 _PLOTS: Mapping[str, Callable[[Board], Plot | None]] = {
-    "": lambda board: plots.board_scores(board, board.rows),
+    "": lambda board: plots.board_scores(board, board.everyone),
     "ranks": lambda board: plots.board_ranks(board, SYSTEMS_A_PAGE),
 }
 _FORMS = ("csv", "tex", *FIGURES, *(f"ranks.{form}" for form in FIGURES))

@@ -44,7 +44,7 @@ def system(request: HttpRequest, study: Study, system_id: int) -> HttpResponse:
         here="leaderboard",
         system=shown,
         board=board,
-        row=next((row for row in board.rows if row.system == shown.name), None),
+        row=next((row for row in board.everyone if row.system == shown.name), None),
         lines=[_line(summary, of_summary.get(summary.pk), board, scale) for summary in summaries],
         others=systems.values(),
         zero=scale.at(0.0) if board.score == "importance" else None,
