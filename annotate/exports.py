@@ -23,6 +23,7 @@ from annotate.database.snapshot import snapshot
 from annotate.judging.designs import systems_to_name
 from annotate.models import (
     Annotator,
+    AnsweredQuestionnaire,
     Assignment,
     Export,
     Fit,
@@ -30,6 +31,7 @@ from annotate.models import (
     Judgment,
     MetricScore,
     PyramidAnnotation,
+    Questionnaire,
     Reference,
     Removal,
     ReportedPair,
@@ -55,6 +57,8 @@ from formats.archive.study_records import (
     HistorySentence,
     JudgmentRecord,
     Kind,
+    QuestionnaireAnswers,
+    QuestionnaireRecord,
     RemovalRecord,
     Report,
     ReportedPairRecord,
@@ -183,6 +187,16 @@ def make_archive(study: Study) -> StudyArchive:
             .values_list("assignment__key", "reason", "note", "at")
         ),
         history=tuple(_history(study)),
+        questionnaires=tuple(
+            QuestionnaireRecord(own.version, cast(Any, own.place), own.asked, _moment(own.at))
+            for own in Questionnaire.objects.filter(study=study).order_by("version")
+        ),
+        questionnaire_answers=tuple(
+            QuestionnaireAnswers(pseudonym, version, answers, _moment(at))
+            for pseudonym, version, answers, at in AnsweredQuestionnaire.objects.filter(annotator__study=study)
+            .order_by("annotator")
+            .values_list("annotator__pseudonym", "questionnaire__version", "answers", "at")
+        ),
         uploads=(*(UploadRecord(**row) for row in study.earlier.get("uploads", ())), *_uploads(study, members)),
         removals=(*(RemovalRecord(**row) for row in study.earlier.get("removals", ())), *_removals(study, members)),
     )

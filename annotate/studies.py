@@ -70,7 +70,7 @@ def make_study(
 def copy_study(
     study: Study, user: User, *, title: str, with_topics: bool = False, form_token: UUID | None = None
 ) -> Study:
-    """A new study with the settings and the consent text of another one, owned by `user`; without its members.
+    """A copy of a study, owned by `user`: its settings, consent text and questionnaire, without its members.
 
     Its topics arrive as an upload, which the worker writes, to be checked and confirmed. Raises `Refusal` and
     `PermissionDenied` as `create_study` does, and `TooOften`.
@@ -81,6 +81,8 @@ def copy_study(
         return copy
     if consent := crowd.recruitment_of(study).consent:
         crowd.recruit(copy, user, consent=consent)
+    if (questionnaire := crowd.questionnaire_of(study)).questions:
+        crowd.set_questionnaire(copy, user, questionnaire.asked, questionnaire.place)
     if with_topics and study.topics.exists():
         upload = Upload(study=copy, user=user, filename="topics.jsonl", size=0, sha256="", copied_from=study)
         written.begin(upload, (), "upload", filename=upload.filename)

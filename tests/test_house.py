@@ -12,7 +12,7 @@ from functools import cache
 from html.parser import HTMLParser
 from itertools import pairwise
 from pathlib import Path
-from typing import get_args
+from typing import get_args, get_type_hints
 
 import pytest
 from django.apps import apps
@@ -212,7 +212,7 @@ def test_nobody_goes_round_the_models():
 
 
 def test_an_archive_has_a_word_for_everything_that_a_row_may_hold():
-    from annotate.models import Annotator, Assignment, Judgment, ReportedPair
+    from annotate.models import Annotator, Assignment, Judgment, Questionnaire, ReportedPair
     from formats import answers
     from formats.archive import study_records
 
@@ -222,6 +222,8 @@ def test_an_archive_has_a_word_for_everything_that_a_row_may_hold():
     assert set(study_records.SKIP_REASONS) == {"", *Assignment.SkipReason.values}
     assert {*answers.ANSWERS, answers.UNDONE} == dict(Judgment.ANSWERS).keys()
     assert set(get_args(study_records.Report)) == set(ReportedPair.Reason.values)
+    places = get_type_hints(study_records.QuestionnaireRecord)["place"]
+    assert set(get_args(places)) == set(Questionnaire.Place.values)
 
 
 # Pages

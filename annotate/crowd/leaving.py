@@ -11,6 +11,7 @@ from django.utils import timezone
 from annotate import audit_log, exports, judging
 from annotate.audit_log import note
 from annotate.crowd.arriving import recruitment_of
+from annotate.crowd.asking import forget_answers
 from annotate.crowd.recruiting import forget
 from annotate.judging import NoPair
 from annotate.models import Annotator, Participation, Recruitment, Study
@@ -74,10 +75,12 @@ def withdraw(annotator: Annotator, erase: bool) -> None:
         person, participation.person, participation.session = participation.person, "", ""
         participation.outcome, participation.left_at = Outcome.WITHDRAWN, timezone.now()
         participation.save()
+        forget_answers(annotator)
         if erase:
             _leave_nothing(annotator)
         else:
             judging.stop(annotator)
+            exports.make_anew(annotator.study)
             note(annotator.study, None, "withdraw annotator", annotator=annotator.pseudonym)
         forget(participation.study, person)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from annotate.models import Annotator, AnnotatorReport, Consent, Judgment, Participation
+from annotate.models import Annotator, AnnotatorReport, AnsweredQuestionnaire, Consent, Judgment, Participation
 
 
 def personal_data(annotator: Annotator) -> dict[str, Any]:
@@ -26,6 +26,10 @@ def personal_data(annotator: Annotator) -> dict[str, Any]:
         "consents": [
             {"version": consent.version, "text": consent.text, "at": consent.at.isoformat()}
             for consent in Consent.objects.filter(annotator=annotator).order_by("version")
+        ],
+        "questionnaires": [
+            {"version": given.questionnaire.version, "answers": given.answers, "at": given.at.isoformat()}
+            for given in AnsweredQuestionnaire.objects.filter(annotator=annotator).select_related("questionnaire")
         ],
         "pairs": _pairs(annotator),
         "figures": {"figures": report.figures, "flags": report.flags, "weight": report.weight} if report else None,

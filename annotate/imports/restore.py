@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from django.db import transaction
 
 import formats
-from annotate import judging, studies
+from annotate import crowd, judging, studies
 from annotate.imports import compared, recutting
 from annotate.imports.memory import refuse_large_topics
 from annotate.imports.store import store_texts
@@ -49,6 +49,7 @@ def restore(archive: StudyArchive, owner: User, *, title: str = "") -> Study:
     compared.open_judged(study, [(row.topic, row.of) for row in judged])
     _keep_cutting(study, archive, cuts)
     judging.restore(study, archive, _store_history(study, archive, owner))
+    crowd.restore_questionnaires(study, archive)
     return study
 
 

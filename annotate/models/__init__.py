@@ -15,7 +15,7 @@ from annotate.models.corpus import (
     Topic,
     Upload,
 )
-from annotate.models.crowd import Consent, Participation, Recruitment
+from annotate.models.crowd import AnsweredQuestionnaire, Consent, Participation, Questionnaire, Recruitment
 from annotate.models.export import Export
 from annotate.models.forecast import Forecast
 from annotate.models.job import Job

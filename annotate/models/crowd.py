@@ -1,9 +1,10 @@
-"""Recruitment, consent and participation of paid annotators. Written by annotate.crowd."""
+"""Recruitment, consent, questionnaires and participation of annotators. Written by annotate.crowd."""
 
 from __future__ import annotations
 
 import re
 import secrets
+from typing import Any
 
 from django.core.validators import RegexValidator
 from django.db import models
@@ -11,6 +12,8 @@ from django.utils.translation import gettext_lazy as _
 
 from annotate.models.judging import Annotator
 from annotate.models.study import Study, new_link_key
+from formats.questionnaire import Question
+from formats.results import from_json
 
 #: A parameter's name in the address that a platform sends people to.
 PARAMETER = RegexValidator(r"\A[A-Za-z][A-Za-z0-9_.-]*\Z", _("Use only letters, digits, “_”, “-” and “.”."))
@@ -84,6 +87,45 @@ class Consent(models.Model):
 
     def __str__(self) -> str:
         return f"{self.annotator} · {self.version}"
+
+
+class Questionnaire(models.Model):
+    """A version of a study's questions to its annotators about themselves. The newest counts; it may be empty.
+
+    `questions`: records of `formats.questionnaire`.
+    """
+
+    class Place(models.TextChoices):
+        BEFORE = "before", _("before the first pair")
+        AFTER = "after", _("after the last pair")
+
+    study = models.ForeignKey(Study, on_delete=models.CASCADE, related_name="questionnaires")
+    version = models.PositiveIntegerField()
+    place = models.CharField(max_length=6, choices=Place.choices, default=Place.BEFORE)
+    questions = models.JSONField(default=list)
+    at = models.DateTimeField()
+
+    class Meta:
+        constraints = [models.UniqueConstraint(fields=["study", "version"], name="questionnaire_once_a_version")]
+
+    def __str__(self) -> str:
+        return f"{self.study} · {self.version}"
+
+    @property
+    def asked(self) -> tuple[Question, ...]:
+        return tuple(from_json(Question, question) for question in self.questions)
+
+
+class AnsweredQuestionnaire(models.Model):
+    """What one annotator said about themselves, by the texts of the questions of the version that they saw."""
+
+    annotator = models.OneToOneField(Annotator, on_delete=models.CASCADE, related_name="answered_questionnaire")
+    questionnaire = models.ForeignKey(Questionnaire, on_delete=models.CASCADE, related_name="answered")
+    answers: models.JSONField[Any, Any] = models.JSONField(default=dict)
+    at = models.DateTimeField()
+
+    def __str__(self) -> str:
+        return f"{self.annotator} · {self.questionnaire.version}"
 
 
 class Participation(models.Model):

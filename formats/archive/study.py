@@ -12,6 +12,8 @@
     uploads.jsonl      which files were stored, when, with what, and whose they were: numbers
     removals.jsonl     what was removed or replaced, when, and by whom
     reported_pairs.jsonl  pairs that were skipped, and what was said to be wrong with them
+    questionnaires.jsonl  questions to annotators about themselves, in versions
+    questionnaire_answers.jsonl  what they answered, under pseudonyms
     README.txt         the same in words
     MANIFEST           SHA-256 sums of all of these
 
@@ -35,6 +37,8 @@ from formats.archive.study_records import (
     GoldPairRecord,
     HistoryRecord,
     JudgmentRecord,
+    QuestionnaireAnswers,
+    QuestionnaireRecord,
     RemovalRecord,
     ReportedPairRecord,
     SentenceRecord,
@@ -68,6 +72,8 @@ history.jsonl      what was judged of topics and texts that were removed or repl
 uploads.jsonl      which files were stored, when, and what they brought; people are numbers
 removals.jsonl     what was removed or replaced, when, and how much went with it
 reported_pairs.jsonl  pairs that were skipped, and what annotators said is wrong with them
+questionnaires.jsonl  questions to annotators about themselves, in versions
+questionnaire_answers.jsonl  what they answered, by question; a step of a scale is a number from 1
 MANIFEST           SHA-256 sums; `sha256sum -c MANIFEST` checks that nothing changed
 
 JSON Lines files hold one JSON object a line, in UTF-8. Times are ISO 8601 with their zone.
@@ -87,6 +93,8 @@ _NAMES = (
     "uploads.jsonl",
     "removals.jsonl",
     "reported_pairs.jsonl",
+    "questionnaires.jsonl",
+    "questionnaire_answers.jsonl",
     "README.txt",
 )
 _MANIFEST = "MANIFEST"
@@ -116,6 +124,8 @@ def write(archive: StudyArchive, file: BinaryIO) -> None:
             ("uploads.jsonl", _lines(archive.uploads)),
             ("removals.jsonl", _lines(archive.removals)),
             ("reported_pairs.jsonl", _lines(archive.reported_pairs)),
+            ("questionnaires.jsonl", _lines(archive.questionnaires)),
+            ("questionnaire_answers.jsonl", _lines(archive.questionnaire_answers)),
             ("README.txt", iter([README])),
         ):
             with packed.open(_entry(entry), "w") as stream:
@@ -257,6 +267,8 @@ def _contents(sources: Mapping[str, Source], place: Place) -> StudyArchive | Non
         records("uploads.jsonl", UploadRecord),
         records("removals.jsonl", RemovalRecord),
         records("reported_pairs.jsonl", ReportedPairRecord),
+        records("questionnaires.jsonl", QuestionnaireRecord),
+        records("questionnaire_answers.jsonl", QuestionnaireAnswers),
     )
     if settings is None:
         return None

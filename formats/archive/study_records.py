@@ -10,6 +10,7 @@ from typing import Annotated, Any, Literal, get_args
 from formats.answers import ANSWERS, SIDES, UNDONE
 from formats.checks import limits, shapes
 from formats.not_judged import BY_HAND, RULES
+from formats.questionnaire import MOST_QUESTIONS, Question
 from formats.reasons import NOTE_CHARACTERS, WORDS_CHARACTERS
 from formats.records import Extra, Of, Topic
 from formats.settings import StudySettings
@@ -235,6 +236,26 @@ class RemovalRecord:
 
 
 @dataclass(frozen=True, slots=True)
+class QuestionnaireRecord:
+    """A version of the questions to annotators about themselves, before the first pair or after the last."""
+
+    version: Revision
+    place: Literal["before", "after"]
+    questions: Annotated[Sequence[Question], shapes.listed(shapes.of_kind(Question), MOST_QUESTIONS)]
+    at: Moment
+
+
+@dataclass(frozen=True, slots=True)
+class QuestionnaireAnswers:
+    """What an annotator said about themselves, by the texts of the questions of a version; a scale's step is from 1."""
+
+    annotator: Name
+    version: Revision
+    answers: Extra
+    at: Moment
+
+
+@dataclass(frozen=True, slots=True)
 class StudyArchive:
     """A study with everything that belongs to it. Writing iterates once over each sequence, in its order."""
 
@@ -251,3 +272,5 @@ class StudyArchive:
     uploads: Sequence[UploadRecord] = ()
     removals: Sequence[RemovalRecord] = ()
     reported_pairs: Sequence[ReportedPairRecord] = ()
+    questionnaires: Sequence[QuestionnaireRecord] = ()
+    questionnaire_answers: Sequence[QuestionnaireAnswers] = ()

@@ -10,6 +10,7 @@ from formats.archive.study_records import HistorySentence, StudyArchive
 from formats.checks import shapes
 from formats.checks.complaints import Place, shown
 from formats.metric_names import METRICS, unknown_metrics
+from formats.questionnaire import why_unfit
 from formats.readers.preferences import TWO_OF
 from formats.readers.topics import LANGUAGE
 from formats.records import Of, Topic
@@ -80,6 +81,7 @@ def check_whole(archive: StudyArchive, place: Place) -> None:
     _check_history(archive, at("history.jsonl"))
     _check_fits(archive, topics, names, at("fits.jsonl"))
     _check_gold_pairs(archive, topics, names, at("gold_pairs.jsonl"))
+    _check_questionnaires(archive, at("questionnaires.jsonl"), at("questionnaire_answers.jsonl"))
 
 
 def _checked_sentences(archive: StudyArchive, at: Callable[[int], Place]) -> dict[str, set[str]]:
@@ -210,6 +212,31 @@ def _check_gold_pairs(
         if pair in seen:
             at(i).key("worse").refuse("the same pair for the second time", "each once")
         seen.add(pair)
+
+
+def _check_questionnaires(
+    archive: StudyArchive, at: Callable[[int], Place], at_answers: Callable[[int], Place]
+) -> None:
+    annotators = {annotator.pseudonym for annotator in archive.annotators}
+    asked = {str(own.version): own.questions for own in archive.questionnaires}
+    _unique([str(own.version) for own in archive.questionnaires], "questionnaire", "version", at)
+    for i, own in enumerate(archive.questionnaires):
+        for question in own.questions:
+            if not question.is_askable:
+                at(i).key("questions").refuse(
+                    "%(text)s", "a text, and 2 or more options for a choice", text=shown(question.text)
+                )
+    _unique([given.annotator for given in archive.questionnaire_answers], "annotator", "annotator", at_answers)
+    for i, given in enumerate(archive.questionnaire_answers):
+        if given.annotator not in annotators:
+            at_answers(i).key("annotator").refuse_unknown(
+                "annotator", given.annotator, annotators, "an annotator of the study"
+            )
+        if str(given.version) not in asked:
+            at_answers(i).key("version").refuse("%(version)s", "a version of the questionnaire", version=given.version)
+        elif unfit := why_unfit(asked[str(given.version)], given.answers):
+            expected = "an answer that the question allows, for each that requires one"
+            at_answers(i).key("answers").refuse("%(text)s", expected, text=shown(unfit))
 
 
 def _unique(names: Sequence[str], called: str, key: str, at: Callable[[int], Place]) -> None:

@@ -72,12 +72,14 @@ GET    L   L   L   L   L   L 404 404 404 200 200 200 200  analysis_pdf analysis_
 GET    L   L   L   L   L   L 404 404 404 200 200 200 200  topic_analysis_tex study_data
 POST   L   L   L   L   L   L 404 404 404 302 302 302 302  try kind_leaderboard
 GET  404 404 404 404 200 404 404 404 404 404 404 404 404  progress guidelines pair context sources my_data my_data_file
-POST 404 404 404 404 302 404 404 404 404 404 404 404 404  draw pause shortcuts pair skip undo withdraw
+GET  404 404 404 404 200 404 404 404 404 404 404 404 404  questionnaire
+POST 404 404 404 404 302 404 404 404 404 404 404 404 404  draw pause shortcuts pair skip undo withdraw questionnaire
 POST 404 404 404 404 200 404 404 404 404 404 404 404 404  ahead
 GET    L   L   L   L   L   L 403 403 200 403 200 200 200  study_new
 POST   L   L   L   L   L   L 403 403 302 403 302 302 302  study_new
 POST   L   L   L   L   L   L 404 404 404 403 302 302 302  forecast_ask gold_pairs gold_pair_delete study_settings
 POST   L   L   L   L   L   L 404 404 404 403 302 302 302  study_recruitment study_state study_export study_copy
+POST   L   L   L   L   L   L 404 404 404 403 302 302 302  study_questionnaire
 POST   L   L   L   L   L   L 404 404 404 403 302 302 302  upload_new upload_confirm upload_discard make_baselines
 POST   L   L   L   L   L   L 404 404 404 403 302 302 302  make_simulated data_remove data_restore document_mend
 POST   L   L   L   L   L   L 404 404 404 403 302 302 302  document_unmend workbench upload_document
@@ -85,7 +87,7 @@ GET    L   L   L   L   L   L 404 404 404 403 200 200 200  study_settings study_c
 GET    L   L   L   L   L   L 404 404 404 403 200 200 200  workbench upload_document study_recruitment participants_csv
 GET    L   L   L   L   L   L 404 404 404 403 200 200 200  study_export gold_pairs judgments_jsonl judgments_csv
 GET    L   L   L   L   L   L 404 404 404 403 200 200 200  dataset_jsonl dataset_csv dataset_preferred dataset_card
-GET    L   L   L   L   L   L 404 404 404 403 200 200 200  data_remove
+GET    L   L   L   L   L   L 404 404 404 403 200 200 200  data_remove study_questionnaire
 GET    L   L   L   L   L   L 404 404 404 403 404 200 200  export_file
 GET    L   L   L   L   L   L 404 404 404 403 403 200 200  study_delete
 POST   L   L   L   L   L   L 404 404 404 403 403 302 302  study_delete member_role member_remove

@@ -82,6 +82,7 @@ FORMS = {
         "study_new",
         "study_settings",
         "study_recruitment",
+        "study_questionnaire",
         "study_members",
         "study_copy",
         "study_state",
@@ -105,7 +106,7 @@ FORMS = {
         "account_email",
         "sign_out",
     ],
-    "participant": ["join", "crowd", "pair", "skip", "undo", "shortcuts", "withdraw"],
+    "participant": ["join", "crowd", "pair", "skip", "undo", "shortcuts", "withdraw", "questionnaire"],
     "nobody": ["sign_in", "sign_in_code", "sign_up", "forgotten", "demo", "set_language"],
 }
 #: Whose answer says which fields are wrong.
@@ -134,6 +135,7 @@ FREE = {
     ],
     ("consent",): ["study_recruitment", "join"],
     ("code_done", "code_no_work", "code_screened_out"): ["study_recruitment", "participants_csv"],
+    ("form-0-text", "form-0-options"): ["study_questionnaire", "join"],
     ("label",): ["study_members"],
     ("reason",): ["log", "study_annotator"],
     ("explanation",): ["gold_pairs"],

@@ -21,6 +21,7 @@ from annotate.forms import RecruitmentForm, StudyForm
 from annotate.judging import what_if
 from annotate.models import AccountSession, Annotator, Assignment, Membership, Result, Sentence, Study, Topic
 from evaluation.worker import tasks
+from formats.questionnaire import Question
 from formats.records import HumanScore
 from formats.results import Agreement, Bounded, StudyAgreement, to_json
 from formats.results.agreement import AlphaPoint
@@ -46,6 +47,15 @@ VISITORS = (
 )
 CONSENT = "You may stop at any time."
 
+#: One of each kind.
+QUESTIONS = (
+    Question("Nickname?", "text"),
+    Question("Hours a day?", "number"),
+    Question("Native language?", "one", ("German", "English"), True),
+    Question("You read:", "several", ("news", "law", "poems")),
+    Question("Skill?", "scale", ("none", "some", "much")),
+)
+
 #: What is sent with a POST where something must be, so that whoever may do a thing does it.
 BODIES: dict[str, dict[str, object]] = {
     "account": {"name": "x", "expires_at": "2100-01-01T12:00"},
@@ -58,6 +68,16 @@ BODIES: dict[str, dict[str, object]] = {
     },
     "join": {"consent": "1"},
     "crowd": {"consent": "1"},
+    "questionnaire": {"version": "1", "q0": "Anna", "q1": "7", "q2": "German", "q3": "news", "q4": "2"},
+    "study_questionnaire": {
+        "place": "after",
+        "form-TOTAL_FORMS": "1",
+        "form-INITIAL_FORMS": "0",
+        "form-0-text": "Which?",
+        "form-0-kind": "one",
+        "form-0-options": "this\nthat",
+        "form-0-required": "on",
+    },
     "pair": {"answer": "left", "revision": "1", "seconds": "2"},
     "skip": {"reason": "other", "report": "fragment", "note": "A byline."},
     "demo": {"answer": "left"},
@@ -165,6 +185,7 @@ def furnish(study: Study, visitor: Client) -> Keys:
     crowd.recruit(
         study, owner, consent=CONSENT, platform="prolific", code_done="D1", code_no_work="N1", code_screened_out="S1"
     )
+    crowd.set_questionnaire(study, owner, QUESTIONS, "after")
     (apart,) = making.take_in(study, TOPIC | {"topic_id": "apart"})
     human = (HumanScore("snow", "=hat", "pyramid", 2.0), HumanScore("snow", "lead & co_", "pyramid", 1.0))
     imports.store(study, formats.Bundle(human_scores=human))

@@ -27,6 +27,8 @@ from formats.archive.study_records import (
     HistoryRecord,
     HistorySentence,
     JudgmentRecord,
+    QuestionnaireAnswers,
+    QuestionnaireRecord,
     RemovalRecord,
     ReportedPairRecord,
     SentenceRecord,
@@ -34,6 +36,7 @@ from formats.archive.study_records import (
     UploadRecord,
 )
 from formats.pyramid import Annotation, Contributor, Part, Pyramid, Scu
+from formats.questionnaire import Question
 from formats.records import Summary, Text, Topic
 from formats.settings import StudySettings
 from tests.formats import strategies
@@ -78,6 +81,13 @@ STUDY = StudyArchive(
     ),
     uploads=(UploadRecord("rain.jsonl", 7, "a" * 64, AT, 1, {"topics": 1}),),
     removals=(RemovalRecord("topic", "Gone", "", {"judgments": 1}, AT, 2, None),),
+    questionnaires=(
+        QuestionnaireRecord(
+            1, "before", (Question("Age?", "number"), Question("Skill?", "scale", ("none", "some"), True)), AT
+        ),
+        QuestionnaireRecord(2, "after", (), AT),
+    ),
+    questionnaire_answers=(QuestionnaireAnswers("w1", 1, {"Age?": 40.5, "Skill?": 2}, AT),),
     reported_pairs=(ReportedPairRecord(SKIPPED_KEY, "fragment", "Cut off.", AT),),
     history=(
         HistoryRecord(
@@ -142,7 +152,7 @@ def test_the_manifest_is_what_sha256sum_checks() -> None:
         for line in archive.read("MANIFEST").decode().splitlines():
             digest, name = line.split("  ")
             assert hashlib.sha256(archive.read(name)).hexdigest() == digest
-        assert len(archive.namelist()) == 14
+        assert len(archive.namelist()) == 16
         assert {info.date_time for info in archive.infolist()} == {(1980, 1, 1, 0, 0, 0)}
 
 
@@ -282,6 +292,39 @@ OTHER_KEY = "1b0e7bd2-31fd-4d6b-9d1c-6a4ffd0ae9c1"
         (edit("annotators", 1, joined_at=7), "annotators.jsonl:1: joined_at: found the number 7; expected a time"),
         (edit("fits", 1, scores=[]), "fits.jsonl:1: scores: found a list of 0; expected an object in braces"),
         (edit("reported_pairs", 1, assignment=KEY), f"reported_pairs.jsonl:1: assignment: found the key {KEY}, which"),
+        (
+            edit("questionnaires", 1, questions=[{"text": "A?", "kind": "one", "options": [], "required": False}]),
+            'questionnaires.jsonl:1: questions: found "A?"; expected a text, and 2 or more options for a choice',
+        ),
+        (edit("questionnaires", 1, version=2), "questionnaires.jsonl:2: version: found questionnaire"),
+        (
+            edit("questionnaire_answers", 1, annotator="w2"),
+            'questionnaire_answers.jsonl:1: annotator: found "w2", which is unknown',
+        ),
+        (edit("questionnaire_answers", 1, version=7), "questionnaire_answers.jsonl:1: version: found 7; expected a"),
+        *[
+            (
+                edit("questionnaire_answers", 1, answers=answers),
+                f'questionnaire_answers.jsonl:1: answers: found "{text}"; expected an',
+            )
+            for text, answers in {
+                "Age?": {"Age?": "old", "Skill?": 1},
+                "Skill?": {"Age?": 7},
+                "Whose?": {"Skill?": 1, "Whose?": "mine"},
+            }.items()
+        ],
+        (
+            edit("questionnaire_answers", 1, answers={"Skill?": 3}),
+            'questionnaire_answers.jsonl:1: answers: found "Skill?"',
+        ),
+        (
+            edit("questionnaire_answers", 1, answers={"Skill?": True}),
+            'questionnaire_answers.jsonl:1: answers: found "Skill?"',
+        ),
+        (
+            edit("questionnaire_answers", 1, answers={"Skill?": 1, "Age?": 10**18}),
+            'questionnaire_answers.jsonl:1: answers: found "Age?"',
+        ),
         (setting(seed=-1), "study.json:1: settings.seed: found the number -1"),
         (lambda files: files.update({"study.json": "{}"}), "study.json:1: format: found no such key; expected all of"),
         (lambda files: files.update({"study.json": ""}), "study.json:1: found 0 lines of settings; expected one"),

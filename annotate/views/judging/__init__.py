@@ -6,7 +6,7 @@ Every address is a page that works without JavaScript. Where htmx asks, it gets 
 from django.urls import path
 from django.views.i18n import set_language
 
-from annotate.views.judging import join, pair, progress, trying
+from annotate.views.judging import join, pair, progress, questionnaire, trying
 
-urlpatterns = [path("language/", set_language, name="set_language")]
+urlpatterns = [path("language/", set_language, name="set_language"), *questionnaire.urlpatterns]
 urlpatterns += [*join.urlpatterns, *progress.urlpatterns, *pair.urlpatterns, *trying.urlpatterns]

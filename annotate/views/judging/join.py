@@ -114,6 +114,7 @@ def welcome(
         "text": no_pair.text(study) if no_pair else "",
         "progress": (annotator or judging.newcomer(study)).progress,
         "recruitment": crowd.recruitment_of(study),
+        "questions": 0 if is_trial else len(crowd.questionnaire_of(study).questions),
         "practice": practice,
         "must_match": judging.practice_to_match(study, practice),
         "from_platform": from_platform,

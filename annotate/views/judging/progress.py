@@ -15,7 +15,7 @@ from django.views.decorators.http import require_POST, require_safe
 
 from annotate import access, crowd, five_pairs, judging
 from annotate.judging import NoPair
-from annotate.models import Annotator, Assignment, Study
+from annotate.models import Annotator, Assignment, Participation, Questionnaire, Study
 from annotate.server.languages import speak
 
 
@@ -63,6 +63,8 @@ def go_on(request: HttpRequest, annotator: Annotator) -> HttpResponse:
     """Lead an annotator to their pair, or to the page that says why there is none."""
     if crowd.has_left(annotator):
         return redirect("progress", key=annotator.key)
+    if crowd.due(annotator, Questionnaire.Place.BEFORE) and judging.why_no_pair(annotator) is None:
+        return redirect("questionnaire", key=annotator.key)
     drawn = draw_for(request, annotator)
     return redirect(address_of(annotator, drawn) if isinstance(drawn, NoPair) else reverse("pair", args=[drawn.key]))
 
@@ -89,6 +91,8 @@ def show_progress(
     annotator.refresh_from_db(from_queryset=Annotator.objects.select_related("study"))
     no_pair = judging.why_no_pair(annotator) or no_pair
     participation = crowd.participation_of(annotator)
+    outcome = participation.outcome if participation and participation.left_at else no_pair and no_pair.told.outcome
+    is_over = outcome in (Participation.Outcome.DONE, Participation.Outcome.NO_WORK) and annotator.judged
     context = {
         "annotator": annotator,
         "study": annotator.study,
@@ -98,6 +102,7 @@ def show_progress(
         "no_pair": no_pair,
         "text": no_pair.text(annotator.study) if no_pair else "",
         "notice": notice,
+        "questionnaire": crowd.due(annotator, Questionnaire.Place.AFTER) if is_over else None,
     }
     if annotator.kind != Annotator.TRIAL:
         return page(request, "my_progress", context)

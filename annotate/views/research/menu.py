@@ -66,6 +66,7 @@ TABS: dict[Promise, list[Page]] = {
     _("Settings"): [
         Page("settings", _("Settings"), "study_settings", "settings"),
         Page("gold_pairs", _("Practice and gold pairs"), "gold_pairs", "settings"),
+        Page("questionnaire", _("Questionnaire"), "study_questionnaire", "settings"),
         Page("export", _("Export"), "study_export", "export"),
     ],
 }
@@ -74,6 +75,7 @@ HELP = {
     "topics": "researchers#3-check-the-sentences",
     "annotators": "admins#how-they-judge",
     "members": "researchers#4-invite-annotators",
+    "questionnaire": "researchers#ask-annotators-about-themselves",
     "recruitment": "researchers#pay-annotators-from-a-platform",
     "agreement-of-annotators": "admins#agreement",
     **dict.fromkeys(("disputed", "misfits", "coverage"), "admins#disputed-pairs-misfitting-sentences-coverage"),
