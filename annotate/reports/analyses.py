@@ -7,13 +7,14 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
-from django.db.models import Count, Exists, OuterRef, Sum
+from django.db.models import Count, Exists, Max, OuterRef, Sum
 from django.utils.formats import date_format
 from django.utils.translation import gettext as _
 
 from annotate import forecasts
 from annotate.models import (
     Annotator,
+    AnsweredQuestionnaire,
     ComputedScore,
     Fit,
     HumanScore,
@@ -31,6 +32,7 @@ from annotate.models import (
 )
 from annotate.models.study import sum_of_topics
 from annotate.reports import (
+    about_annotators,
     agreement,
     comparison,
     diagnostics,
@@ -379,6 +381,18 @@ def _of_annotators(study: Study, record: Callable[[Result], Any]) -> Stored:
     return replace(_of_head(study, "annotators", record, wanted.get(pk=study.pk) or 1), is_among=True)
 
 
+def _about_annotators(study: Study) -> Stored:
+    """For what annotators answered, which nobody has to work out."""
+    answered = AnsweredQuestionnaire.objects.filter(annotator__study=study)
+    seen = answered.aggregate(n=Count("pk"), last=Max("pk"), asked=Max("annotator__study__questionnaires__version"))
+    return Stored(
+        {(): partial(about_annotators.of_study, study)} if seen["n"] else {},
+        is_possible=bool(seen["n"]),
+        is_old=False,
+        version="{n}-{last}-{asked}".format(**seen),
+    )
+
+
 def _consistency(study: Study) -> Stored:
     return _of_annotators(study, lambda _head: diagnostics.least_consistent(study))
 
@@ -482,6 +496,7 @@ STORED: Mapping[str, Callable[[Any], Stored]] = {
     "smallest-set": _smallest_set,
     "agreement-of-annotators": partial(_of_annotators, record=agreement.named),
     "consistency-of-annotators": _consistency,
+    "about-annotators": _about_annotators,
     "metric-agreement": _agreement,
     "convergence": _convergence,
     "coverage": partial(_of_examination, record=diagnostics.coverage),

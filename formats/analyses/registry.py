@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from formats.analyses import (
+    about_annotators,
     annotator_agreement,
     annotator_consistency,
     assessors,
@@ -61,7 +62,7 @@ class Analysis:
     @property
     def takes_upload(self) -> bool:
         """Whether an upload may bring what it needs."""
-        return not self.form and self.needs not in (_JUDGMENTS, _TWO_ANNOTATORS)
+        return not self.form and self.needs not in (_JUDGMENTS, _TWO_ANNOTATORS, _QUESTIONNAIRE)
 
     @property
     def question(self) -> str:
@@ -75,6 +76,7 @@ _HUMAN_SCORES = gettext_noop(
 _JUDGMENTS = gettext_noop("Once a judgment counts, this page answers the question.")
 _SCORED = gettext_noop("This needs judgments that count, and systems that they score.")
 _TWO_ANNOTATORS = gettext_noop("Agreement needs two annotators who judged the same pairs, and a running worker.")
+_QUESTIONNAIRE = gettext_noop("Ask annotators about themselves, under Settings. This page then shows their answers.")
 
 ANALYSES = (
     Analysis(
@@ -229,6 +231,16 @@ ANALYSES = (
         needs=_TWO_ANNOTATORS,
         ability="annotators",
         template="monitor/least_consistent.html",
+    ),
+    Analysis(
+        name="about-annotators",
+        tab="people",
+        title=gettext_noop("Questionnaire"),
+        asks=gettext_noop("What do annotators say about themselves?"),
+        keys=(),
+        show=about_annotators.show,
+        needs=_QUESTIONNAIRE,
+        ability="annotators",
     ),
     Analysis(
         name="coverage",

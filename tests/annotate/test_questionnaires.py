@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import csv
+import io
 import json
 
 import pytest
@@ -170,13 +172,33 @@ def test_trials_machines_and_simulated_annotators_are_not_asked(study):
         assert crowd.due(judging.join(study, user=making.person(), kind=kind, pseudonym=kind)) is None
 
 
-# Erasing, exporting
+# Reading, erasing, exporting
 
 
 def answered(study: Study, person: str = P1) -> Annotator:
     annotator = crowd.enter(study, person)
     crowd.answer_questionnaire(annotator, str(crowd.questionnaire_of(study).version), ANSWERS)
     return annotator
+
+
+def test_answers_are_counted_and_listed_for_those_alone_who_manage_annotators():
+    study = crowd_study()
+    ask(study)
+    answered(study)
+    ask(study, questions=(*QUESTIONS[1:], Question("=New?", "text")))
+    crowd.answer_questionnaire(crowd.enter(study, P2), "2", {"Hours a day?": 2, "Native language?": "English"})
+    page = reverse("analysis", args=[study.pk, "about-annotators"])
+    html = signed_in(making.member(study, "admin")).get(page).content.decode()
+    assert "2 annotators have answered the questionnaire." in html
+    assert "mean 4.75, from 2 to 7.5" in html
+    assert signed_in(making.member(study, "researcher")).get(page).status_code == 403
+    owner = signed_in(making.owner(study))
+    file = owner.get(reverse("analysis_csv", args=[study.pk, "about-annotators", "answers"]))
+    table = file.content.decode("utf-8-sig")
+    (head, first, second) = csv.reader(io.StringIO(table))
+    assert head[2:] == ["Hours a day?", "Native language?", "You read:", "Skill?", "'=New?", "Nickname?"]
+    assert first[1:] == ["1", "7.5", "German", "news; law", "2", "", "Anna"]
+    assert second[1:] == ["2", "2", "English", "", "", "", ""]
 
 
 @pytest.mark.parametrize("erase", [False, True])

@@ -73,7 +73,7 @@ def _field(question: Question) -> forms.Field:
 
 @require_http_methods(["GET", "HEAD", "POST"])
 def questionnaire(request: HttpRequest, key: UUID) -> HttpResponse:
-    """The questions; once they are answered, the annotator goes on."""
+    """The questions; once they are answered, the next pair, or the code."""
     annotator = find_annotator(request, key)
     due = crowd.due(annotator)
     if due is None:
