@@ -79,7 +79,7 @@ def answer_questionnaire(annotator: Annotator, version: str, answers: Mapping[st
     if questionnaire is None or not Annotator.objects.filter(pk=annotator.pk).exists():
         return
     if str(questionnaire.version) != version:
-        raise Refusal(_("The questions have just changed. Please look at them again."), "changed")
+        raise Refusal("another version of the questions", "changed")
     if unfit := why_unfit(questionnaire.asked, answers):
         raise invalid("answers", _("“%(text)s” has no answer that fits.") % {"text": shown(unfit)})
     AnsweredQuestionnaire.objects.create(

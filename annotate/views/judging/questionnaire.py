@@ -82,8 +82,8 @@ def questionnaire(request: HttpRequest, key: UUID) -> HttpResponse:
     if form.is_bound and (form.is_valid() or request.POST.get("version") != str(due.version)):
         try:
             crowd.answer_questionnaire(annotator, request.POST.get("version", ""), form.answers)
-        except Refusal as refusal:
-            messages.warning(request, refusal.message)
+        except Refusal:
+            messages.warning(request, _("The questions have just changed. Please look at them again."))
             form = QuestionnaireForm(due.asked)
         else:
             return go_on(request, annotator)
