@@ -88,9 +88,8 @@ def answer_questionnaire(annotator: Annotator, version: str, answers: Mapping[st
 
 
 def forget_answers(annotator: Annotator) -> None:
-    """Delete what an annotator said about themselves. The study's version rises, so that analyses follow."""
-    if AnsweredQuestionnaire.objects.filter(annotator=annotator).delete()[0]:
-        annotator.study.count_removed(2)
+    """Delete what an annotator said about themselves."""
+    AnsweredQuestionnaire.objects.filter(annotator=annotator).delete()
 
 
 def restore_questionnaires(study: Study, archive: StudyArchive) -> None:

@@ -58,11 +58,12 @@ def _counted(question: Question, answered: Sequence[Answered]) -> Iterator[tuple
     given = [own.answers[question.text] for own in answered if question.allows(own.answers.get(question.text))]
     for option in question.options:
         yield option, sum(option in question.chosen(answer) for answer in given)
-    if not question.has_options:
-        yield _("answered"), len(given)
     if question.kind == "number" and given:
         yield _("mean %(mean).4g, from %(low).4g to %(high).4g") % _spread(given), len(given)
-    yield _("no answer"), len(answered) - len(given)
+    elif not question.has_options:
+        yield _("in words"), len(given)
+    if len(given) < len(answered):
+        yield _("no answer"), len(answered) - len(given)
 
 
 def _spread(numbers: Sequence[float]) -> dict[str, float]:
@@ -86,4 +87,6 @@ def _answers(about: AboutAnnotators) -> Table:
 
 
 def _cell(answer: Any) -> Cell:
+    if isinstance(answer, float) and answer.is_integer():
+        return int(answer)
     return "; ".join(answer) if isinstance(answer, list) else answer

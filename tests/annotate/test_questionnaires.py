@@ -16,6 +16,7 @@ from annotate.models import Annotator, AnsweredQuestionnaire, AuditEntry, Export
 from annotate.refusal import Refusal
 from formats.questionnaire import Question
 from tests.annotate import making
+from tests.annotate.everything import program
 from tests.annotate.judging_study import joined, ready_study
 from tests.annotate.test_crowd import P1, P2, crowd_study
 from tests.annotate.test_crowd_pages import entry, finish
@@ -125,6 +126,16 @@ def test_questions_before_the_first_pair_stand_in_its_way(client, study):
     assert client.get(here).url == reverse("progress", args=[annotator.key])
     assert client.post(here, SENT | {"q0": "Berta", "version": "1"}).status_code == 302
     assert AnsweredQuestionnaire.objects.get().answers == ANSWERS
+
+
+def test_the_api_does_not_lead_past_the_questions(study):
+    ask(study)
+    user = making.person()
+    annotator = judging.join(study, user=user)
+    drawn = program(user).post(reverse("api_draw", args=[study.pk, annotator.key]))
+    assert (drawn.status_code, drawn.json()["error"]["code"]) == (409, "questionnaire")
+    crowd.answer_questionnaire(annotator, "1", ANSWERS)
+    assert program(user).post(reverse("api_draw", args=[study.pk, annotator.key])).status_code == 200
 
 
 def test_what_is_missing_or_does_not_fit_is_said_at_its_field(client, study):

@@ -25,7 +25,7 @@ from annotate.api.serializers.judging import (
     UndoingSerializer,
 )
 from annotate.api.views.base import View
-from annotate.models import Annotator, Assignment
+from annotate.models import Annotator, Assignment, Questionnaire
 from annotate.refusal import Refusal, invalid
 from formats.answers import ANSWERS
 
@@ -87,11 +87,13 @@ class Draw(JudgeView):
         """The pair to judge now: the open one, or a new one.
 
         409 if there is none; the code says why: `done`, `no_work`, `paused`, `closed`, `excluded`,
-        `screened_out`, `skipped`, `hour`, `resting`. 403 for members, who see the results.
+        `screened_out`, `skipped`, `hour`, `resting`, `questionnaire`. 403 for members, who see the results.
         """
         annotator = get_object_or_404(own_annotators(request), key=key, study=study_id)
         if annotator.kind == Annotator.Kind.HUMAN and access.is_partial(self.user, annotator.study):
             raise PermissionDenied
+        if crowd.due(annotator, Questionnaire.Place.BEFORE):
+            raise Refusal(_("Answer the questions about yourself on the website first."), "questionnaire")
         drawn = judging.draw(annotator)
         if isinstance(drawn, judging.NoPair):
             raise Refusal(drawn.text(annotator.study), drawn)
