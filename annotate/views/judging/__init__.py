@@ -4,9 +4,12 @@ Every address is a page that works without JavaScript. Where htmx asks, it gets 
 """
 
 from django.urls import path
+from django.views.decorators.http import require_http_methods
 from django.views.i18n import set_language
 
 from annotate.views.judging import join, pair, progress, questionnaire, trying
 
-urlpatterns = [path("language/", set_language, name="set_language"), *questionnaire.urlpatterns]
+choose_language = require_http_methods(["GET", "HEAD", "POST"])(set_language)
+
+urlpatterns = [path("language/", choose_language, name="set_language"), *questionnaire.urlpatterns]
 urlpatterns += [*join.urlpatterns, *progress.urlpatterns, *pair.urlpatterns, *trying.urlpatterns]
