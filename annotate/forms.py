@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, cast
 from uuid import UUID, uuid4
 
@@ -28,7 +26,8 @@ from annotate.models import (
 )
 from annotate.refusal import Refusal
 from annotate.reports.method import phrase
-from formats.settings import NAMES, SETTINGS, Setting
+from formats.metric_names import METRICS, listed_metrics, title_of
+from formats.settings import NAMES, SETTINGS
 
 if TYPE_CHECKING:  # the class takes no parameter at run time
     StudyModelForm = forms.ModelForm[Study]
@@ -40,6 +39,8 @@ else:
     StudyModelForm = InvitationModelForm = RecruitmentModelForm = forms.ModelForm
 
 SHOWN = 60
+#: The messages of values beyond a bound, by their codes.
+BOUNDS = {"max_value": gettext_lazy("At most %(limit_value)s."), "min_value": gettext_lazy("At least %(limit_value)s.")}
 
 
 def complain(form: forms.BaseForm, refusal: Refusal) -> None:
@@ -48,6 +49,28 @@ def complain(form: forms.BaseForm, refusal: Refusal) -> None:
         form.add_error(name if name in form.fields else None, list(messages))
     if not refusal.fields:
         form.add_error(None, refusal.message)
+    focus_first_error(form)
+
+
+def focus_first_error(form: forms.BaseForm) -> None:
+    """Have the browser focus the first invalid field."""
+    for name, field in form.fields.items():
+        if name in form.errors:
+            field.widget.attrs["autofocus"] = True
+            return
+
+
+class AnsweringForm(forms.BaseForm):
+    """A long form: its first invalid field is focused (`parts/errors.html` lists them all), and bounds are short."""
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        for field in self.fields.values():
+            field.error_messages |= BOUNDS
+
+    def full_clean(self) -> None:
+        super().full_clean()
+        focus_first_error(self)
 
 
 class OwnPasswordForm(forms.Form):
@@ -75,20 +98,25 @@ class MarkdownWidget(forms.Textarea):
     is_markdown = True
 
 
-#: Settings whose values head their part of the form even if they are the recommended ones.
-ALWAYS_SHOWN = {
-    *(
-        "compares",
-        "question",
-        "judgments_per_topic",
-        "judgments_per_pair",
-        "pairs_per_annotator",
-        "smooth",
-        "metric_names",
-    )
-}
-#: Settings whose values are too long for that, or are above the form.
-NEVER_SHOWN = {"title", "guidelines"}
+class MetricsWidget(forms.CheckboxSelectMultiple):
+    """A list with commas as boxes to tick; names with options are typed into a text field of the same name."""
+
+    def format_value(self, value: Any) -> list[str]:
+        return list(listed_metrics(value or ""))
+
+    def value_from_datadict(self, data: Any, files: Any, name: str) -> str:
+        sent = super().value_from_datadict(data, files, name) or ""
+        return sent if isinstance(sent, str) else ",".join(listed_metrics(",".join(sent)))
+
+
+#: The settings that a form shows first, in this order; all others are for experts.
+FIRST = (
+    *("title", "compares", "question", "summary_question", "guidelines"),
+    *("judgments_per_topic", "pairs_per_annotator", "score"),
+)
+#: The scores that a form offers; a study has another one only from a file or a program.
+OFFERED = ("importance", "published")
+EXPERT = [setting for setting in SETTINGS if setting.name not in FIRST]
 #: What each score means, shown next to its choice.
 SCORES = {
     "importance": gettext_lazy(
@@ -122,23 +150,8 @@ COMPARED = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class FieldGroup:
-    """Settings that a form shows together; `values`: the present ones, in words."""
-
-    name: str
-    fields: Sequence[forms.BoundField]
-    values: Sequence[str]
-
-    @property
-    def is_wrong(self) -> bool:
-        return any(field.errors for field in self.fields)
-
-
-class StudyForm(StudyModelForm):
-    """All settings of a study, each with its explanation."""
-
-    ORDER: Sequence[str] = ("score", "asked", "judging", "quality", "scoring", "stopping", "metrics")
+class StudyForm(AnsweringForm, StudyModelForm):
+    """All settings of a study, each with its explanation: a few first, the others by group."""
 
     class Meta:
         model = Study
@@ -147,32 +160,43 @@ class StudyForm(StudyModelForm):
             "guidelines": MarkdownWidget(attrs={"rows": 8, "dir": "auto"}),
             "score": forms.RadioSelect,
             "compares": forms.RadioSelect,
+            "metric_names": MetricsWidget(choices=[(name, title_of(name)) for name in METRICS]),
         }
 
-    def groups(self) -> Iterator[FieldGroup]:
-        """The fields as a page shows them, group by group."""
-        for name in self.ORDER:
-            settings = [setting for setting in SETTINGS if _group_of(setting) == name]
-            yield FieldGroup(name, [self[setting.name] for setting in settings], list(self._values(settings)))
+    #: The settings on which all scores depend.
+    recomputing = [setting.name for setting in SETTINGS if setting.changes_fits]
+
+    def first(self) -> list[forms.BoundField]:
+        return [self[name] for name in FIRST]
+
+    def groups(self) -> dict[str, list[forms.BoundField]]:
+        """The settings for experts, group by group."""
+        groups: dict[str, list[forms.BoundField]] = {}
+        for setting in EXPERT:
+            groups.setdefault(setting.group, []).append(self[setting.name])
+        return groups
+
+    def is_expert_wrong(self) -> bool:
+        return any(setting.name in self.errors for setting in EXPERT)
+
+    def expert_values(self) -> list[str]:
+        """The settings for experts that are not as recommended, in words."""
+        values = [(setting, getattr(self.instance, setting.name)) for setting in EXPERT]
+        return [phrase(setting.name, value) for setting, value in values if value != setting.default]
 
     def scores(self) -> list[tuple[forms.boundfield.BoundWidget, str]]:
         """The choices of a score, each with its meaning."""
-        return [(choice, str(SCORES[choice.data["value"]])) for choice in self["score"]]
+        offered = (*OFFERED, self.instance.score)
+        choices = [(choice, choice.data["value"]) for choice in self["score"]]
+        return [(choice, str(SCORES[value])) for choice, value in choices if value in offered]
 
     def compared(self) -> list[tuple[forms.boundfield.BoundWidget, str]]:
         """What annotators may compare, with what each costs and gives."""
         return [(choice, str(COMPARED[choice.data["value"]])) for choice in self["compares"]]
 
-    def _values(self, settings: Iterable[Setting]) -> Iterator[str]:
-        for setting in settings:
-            value = getattr(self.instance, setting.name)
-            if setting.name in ALWAYS_SHOWN or (value != setting.default and setting.name not in NEVER_SHOWN):
-                yield phrase(setting.name, value)
-
-
-def _group_of(setting: Setting) -> str:
-    """The score is a group of its own, before all others."""
-    return setting.name if setting.name == "score" else setting.group
+    def other_metrics(self) -> str:
+        """The metrics that have no box."""
+        return ", ".join(name for name in listed_metrics(self["metric_names"].value() or "") if name not in METRICS)
 
 
 class OnceForm(forms.Form):
@@ -187,10 +211,16 @@ class OnceForm(forms.Form):
         return self.cleaned_data.get("form_token")
 
 
-class NewStudyForm(StudyForm, OnceForm):
-    """The form of a new study, its title first; sent twice, it makes one study."""
+class NewStudyForm(AnsweringForm, StudyModelForm, OnceForm):
+    """What a new study needs: a title, the language, and a file or the example, now or later; sent twice, it makes one
+    study."""
 
-    ORDER = ("asked", "score", "judging", "quality", "scoring", "stopping", "metrics")
+    file = forms.FileField(label=gettext_lazy("Drop a file here, or choose one"), required=False)
+    example = forms.BooleanField(required=False)
+
+    class Meta:
+        model = Study
+        fields = ("title", "language")
 
 
 class CopyStudyForm(OnceForm):
@@ -291,7 +321,7 @@ class BaselinesForm(forms.Form):
     """The length of the summaries of standard summarizers."""
 
     words = forms.IntegerField(
-        label=gettext_lazy("At most so many words each"),
+        label=gettext_lazy("Words per summary (at most)"),
         initial=100,
         min_value=baselines.WORDS[0],
         max_value=baselines.WORDS[1],
@@ -341,7 +371,7 @@ class InvitationForm(InvitationModelForm):
         self.fields["role"].help_text = _("Annotators do not need an account. All others must sign in.")
 
 
-class RecruitmentForm(RecruitmentModelForm):
+class RecruitmentForm(AnsweringForm, RecruitmentModelForm):
     """The platform, the consent text, and the completion codes."""
 
     class Meta:

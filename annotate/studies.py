@@ -10,7 +10,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from uuid import UUID
 
+from django.conf import settings
 from django.core.exceptions import PermissionDenied
+from django.core.files.base import ContentFile, File
 from django.db import IntegrityError, transaction
 from django.db.models import Count
 from django.utils.translation import gettext as _
@@ -30,6 +32,7 @@ from formats.settings import NAMES, SETTINGS, StudySettings
 if TYPE_CHECKING:
     from django.contrib.auth.models import User
 
+EXAMPLE = settings.BASE_DIR / "annotate" / "demo" / "wikinews.jsonl"
 #: Judgments that a study wants of each sentence by default, and of each topic at least.
 JUDGMENTS_A_SENTENCE, FEWEST = 5, 20
 
@@ -50,6 +53,22 @@ def create_study(user: User, form_token: UUID | None = None, **fields: Any) -> S
         if study := first.first():  # sent twice at once
             return study
         raise
+
+
+@transaction.atomic
+def begin_study(
+    user: User, form_token: UUID | None, *, title: str, language: str, file: File[Any] | None, example: bool
+) -> Study:
+    """A new study with the recommended settings, which receives this file, or the example; sent again, the same study.
+
+    Raises `Refusal`, also of the file, and then there is no study, and `PermissionDenied`.
+    """
+    study = create_study(user, form_token, title=title, language=language, compares="both")
+    if example:
+        file = ContentFile(EXAMPLE.read_bytes(), EXAMPLE.name)
+    if file and not Upload.objects.filter(study=study).exists():
+        imports.receive(study, user, file)
+    return study
 
 
 @transaction.atomic

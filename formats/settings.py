@@ -132,6 +132,7 @@ class StudySettings(Scoring):
     summary_question: Annotated[str, _asked(high=QUESTION_CHARACTERS)] = SUMMARY_QUESTION
     language: Annotated[str, _asked(high=35)] = "en"
     guidelines: Annotated[str, _asked(high=20_000)] = ""
+    guidelines_first: Annotated[bool, _asked()] = False
 
     ties_allowed: Annotated[bool, _judging()] = False
     neither_allowed: Annotated[bool, _judging()] = False

@@ -33,6 +33,11 @@
   form.addEventListener("submit", (event) => {
     if (!input.files.length) return;
     event.preventDefault();
+    progress.hidden = false;
+    if (input.files[0].size > words.dataset.limit * 1e6) {
+      words.textContent = words.dataset.large;
+      return;
+    }
     const request = new XMLHttpRequest();
     request.open("POST", form.action);
     request.upload.addEventListener("progress", (sent) => {
@@ -48,14 +53,13 @@
         return;
       }
       const answer = new DOMParser().parseFromString(request.responseText, "text/html");
-      const refused = answer.querySelector("#upload-form .dropzone .errorlist, #upload-form > .errorlist, #upload-form .nonfield");
+      const refused = answer.querySelector("#upload-form .errorlist");
       words.textContent = refused ? refused.textContent.trim() : words.dataset.lost;
       button.disabled = false;
     });
     request.addEventListener("error", lost);
     request.addEventListener("abort", lost);
     button.disabled = true;
-    progress.hidden = false;
     request.send(new FormData(form));
   });
 })();

@@ -42,14 +42,18 @@ def agree(annotator: Annotator) -> Consent | None:
     return consent
 
 
+def has_agreed(annotator: Annotator | None, recruitment: Recruitment) -> bool:
+    """Whether they agreed to the text of consent as it is now."""
+    return Consent.objects.filter(annotator=annotator, version=recruitment.consent_version).exists()
+
+
 def agree_to(annotator: Annotator, version: int | None) -> None:
     """Store that the user of a program agrees to this version of the text, if there is one.
 
     Raises `Refusal` with the text unless they have agreed to its current version.
     """
     recruitment = recruitment_of(annotator.study)
-    agreed = Consent.objects.filter(annotator=annotator, version=recruitment.consent_version).exists()
-    if not recruitment.consent or agreed:
+    if not recruitment.consent or has_agreed(annotator, recruitment):
         return
     if version != recruitment.consent_version:
         message = _("This study asks for consent to a text. To agree, send its version, %(version)d, as “consent”.")

@@ -89,6 +89,8 @@ class Comparison:
     summaries: list[tuple[int, formats.Summary]] = field(default_factory=list)
     references: list[tuple[int, formats.Text]] = field(default_factory=list)
     human_scores: list[formats.records.HumanScore] = field(default_factory=list)
+    #: The stored human scores that the upload gives again.
+    scored: set[int] = field(default_factory=set)
 
     def changed(self) -> Counter[str]:
         documents = sum(len(recut.changed_documents()) for recut in self.recuts)
@@ -102,6 +104,7 @@ class Comparison:
             "replaced": dict(self.changed()),
             "unchanged": dict(self.unchanged),
             "recuts": list(map(_recut_as_shown, [*self.recuts, *self.compared])),
+            "scores_of_old_texts": len(_scores_of_old_texts(self)),
         }
 
     def topics_of(self, kind: str) -> set[int]:
@@ -227,6 +230,7 @@ def _compare_scores(seen: Comparison, study: Study, bundle: formats.Bundle) -> N
         if row_of is None:
             seen.human_scores.append(score)
         else:
+            seen.scored.add(row_of.pk)
             name = " · ".join(filter(None, (score.system, score.dimension, score.assessor)))
             seen.see("human_scores", score.topic, name, row_of, {"score": score.score})
 
@@ -346,6 +350,25 @@ def keep_before(study: Study, user: User, seen: Comparison, name: str, **source:
     )
     note(study, user, "replace data", removal=str(removal.key), **source, **counts)
     return removal
+
+
+def drop_scores_of_old_texts(study: Study, user: User, seen: Comparison, name: str) -> None:
+    """Remove the human scores of summaries that change; for a day they can be restored. `name`: of the upload."""
+    rows, kind = _scores_of_old_texts(seen), Removal.Kind.HUMAN_SCORES
+    counts = {"human_scores": len(rows)}
+    text = str(serializers.serialize("json", rows))
+    removal = Removal.objects.create(study=study, user=user, kind=kind, name=name, counts=counts, rows=text)
+    for batch in batches(rows):
+        HumanScore.objects.filter(pk__in=[row.pk for row in batch]).delete()
+    Topic.objects.filter(pk__in=seen.topics_of("summaries")).update(peers_version=F("peers_version") + 1)
+    note(study, user, "remove data", removal=str(removal.key), kind=kind, name=name, **counts)
+
+
+def _scores_of_old_texts(seen: Comparison) -> list[HumanScore]:
+    """The human scores of summaries that change, without those that the upload gives again."""
+    changed = [change.row.pk for change in seen.changes if change.kind == "summaries"]
+    rows = (row for batch in batches(changed) for row in HumanScore.objects.filter(summary__in=batch))
+    return [row for row in rows if row.pk not in seen.scored]
 
 
 def _outdated(seen: Comparison) -> list[MetricScore]:

@@ -18,7 +18,15 @@ from annotate.imports.holding import hold
 from annotate.imports.memory import refuse_large_topics
 from annotate.imports.metrics import store_metric_scores
 from annotate.imports.recutting import rows_of
-from annotate.imports.replacing import columns_of, compare, content_of, keep_before, replace, with_other_documents
+from annotate.imports.replacing import (
+    columns_of,
+    compare,
+    content_of,
+    drop_scores_of_old_texts,
+    keep_before,
+    replace,
+    with_other_documents,
+)
 from annotate.models import (
     Annotator,
     HumanScore,
@@ -107,6 +115,8 @@ def store_late(study: Study, bundle: formats.Bundle, upload: Upload | None = Non
     keys = dict(Topic.objects.filter(study=study).values_list("name", "pk"))
     seen = compare(study, bundle)
     removal = keep_before(study, upload.user, seen, upload.filename, upload=str(upload.key)) if upload else None
+    if upload and upload.preview.get("drops_scores"):
+        drop_scores_of_old_texts(study, upload.user, seen, upload.filename)
     with_summaries = replace(seen, removal, upload) | {topic_id for topic_id, _summary in seen.summaries}
     _store_summaries(study, seen.summaries, upload)
     compared.keep_in_step(study, with_summaries | seen.topics_of("topics"), removal)

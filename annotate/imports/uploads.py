@@ -40,10 +40,12 @@ from annotate.imports.holding import hold
 from annotate.imports.previewed import keep_borders, with_changes
 from annotate.imports.replacing import compare, refuse_again
 from annotate.imports.store import cut_bundle, remove_topics, store_late, store_topics
+from annotate.judging import what_if
 from annotate.models import Reference, Removal, SourceDocument, Study, Summary, Topic, Upload
 from annotate.models.corpus import upload_path
 from annotate.refusal import Refusal
 from formats.checks.text import blank
+from formats.settings import KINDS_COUNTED
 
 if TYPE_CHECKING:
     from django.contrib.auth.models import User
@@ -245,6 +247,8 @@ def _end(upload: Upload, bundle: formats.Bundle, arrivals: judging.Arrivals) -> 
     late = store_late(upload.study, bundle, upload)
     judging.open_tallies(Topic.asked.filter(upload=upload))
     judging.count_in(arrivals, late)
+    if upload.simulation and upload.user and "simulated" not in KINDS_COUNTED[upload.study.counted_kinds]:
+        what_if.ask_kind(upload.study, upload.user, "simulated")
     note(upload.study, upload.user, "store upload", upload=str(upload.key), filename=upload.filename)
     transaction.on_commit(lambda: kept.forget(upload))
 
@@ -267,9 +271,13 @@ def _remove_rest(upload: Upload) -> None:
 
 
 @transaction.atomic
-def confirm(upload: Upload, user: User) -> None:
-    """Let the worker store it; idempotent. Raises `Refusal` if it is unread or refused."""
-    if _move(upload, [State.READY], State.CONFIRMED):
+def confirm(upload: Upload, user: User, *, drops_scores: bool = False) -> None:
+    """Let the worker store it; idempotent. Raises `Refusal` if it is unread or refused.
+
+    `drops_scores`: remove the human scores of the old texts of summaries that it replaces.
+    """
+    shown = Upload.objects.select_for_update(no_key=True, of=("self",)).get(pk=upload.pk).preview
+    if _move(upload, [State.READY], State.CONFIRMED, preview=shown | {"drops_scores": drops_scores}):
         note(upload.study, user, "confirm upload", upload=str(upload.key), filename=upload.filename)
         return
     upload.refresh_from_db()

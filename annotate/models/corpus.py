@@ -443,7 +443,8 @@ class Upload(Job):
     differs, "replaced", "unchanged": {kind: number} of all that exists, "recuts": [{"topic", "kept", "gone", "new":
     numbers of sentences, "judgments_kept", "judgments_lost"}] of topics whose documents are replaced, "asks_again":
     true where that is no longer what was confirmed, "version", "removals": of the study's data when the file was read,
-    "preferences_by_kind": {kind of annotators: number}, "remarks":
+    "scores_of_old_texts": number of human scores of summaries that are replaced, "drops_scores": whether these are
+    removed, "preferences_by_kind": {kind of annotators: number}, "remarks":
     [{"file", "said", "params"}]}.
     `complaints`: [{"file", "line", "field", "found", "expected", "params"}], as in `formats.records.Complaint`.
     `judgments_stored`: how many of its judgments are stored, while storing; None before and after. Meanwhile nobody

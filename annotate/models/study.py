@@ -107,9 +107,14 @@ class Study(models.Model):
         blank=True,
         max_length=20_000,
         help_text=_(
-            "What counts as important in this study, with an example or two. Annotators read this before they "
-            "begin and can open it beside every pair."
+            "What counts as important in this study, with an example or two. Annotators can read this before they "
+            "begin, and beside every pair."
         ),
+    )
+    guidelines_first = models.BooleanField(
+        _("guidelines must be read first"),
+        default=False,
+        help_text=_("Annotators see the guidelines on a page of their own before the first pair."),
     )
 
     ties_allowed = models.BooleanField(
@@ -391,12 +396,9 @@ class Study(models.Model):
         default=StudySettings().metric_names,
         validators=[metrics_there_are],
         help_text=_(
-            "Summaries are scored with these, beside the study’s own scores. Names with commas between them: rouge-1, "
-            "rouge-2, rouge-3, rouge-4, rouge-l, rouge-w, rouge-s4, rouge-su4, autosummeng, memog, vert-f, js, "
-            "js-smoothed, kl, kl-summary, js-consensus, js-pool, cosine, cosine-topic, topic-share, topic-fraction, "
-            "unigram, multinomial, pyramid, pyramid-original. Options stand behind colons: rouge-2:f is the F-measure, "
-            "rouge-su4:models=1:pseudo=3 takes one reference and the three best systems’ summaries. A metric is left "
-            "out where a topic lacks what it needs, and pages say so."
+            "Summaries are scored with these, beside the study’s own scores. Options stand behind colons, names are "
+            "separated by commas: rouge-2:f is the F-measure, rouge-su4:models=1:pseudo=3 takes one reference and the "
+            "three best systems’ summaries. A metric is left out where a topic lacks what it needs, and pages say so."
         ),
     )
 

@@ -172,6 +172,21 @@ class Overview:
         return None
 
     @property
+    def steps(self) -> list[tuple[str, str]]:
+        """The steps to the first result: each is done, now or later. Empty once there is a result."""
+        if self.is_scored and self.rests_on.counted.total:
+            return []
+        steps = {
+            "texts": bool(self.topics),
+            "summaries": bool(self.summaries),
+            "invite": self.annotators > 0,
+            "judge": self.judgments > 0,
+            "result": False,
+        }
+        now = next(step for step, is_done in steps.items() if not is_done)
+        return [(step, "done" if is_done else "now" if step == now else "later") for step, is_done in steps.items()]
+
+    @property
     def next(self) -> Next:
         """What to do now: the first that applies, from what blocks everything to what remains when all is done."""
         waiting = self.waiting_upload

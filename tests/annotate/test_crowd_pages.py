@@ -45,10 +45,12 @@ def finish(client: Client, study: Study, person: str = P1, **extra) -> str:
     return client.get(response.url).content.decode()
 
 
-def test_arriving_shows_the_consent_and_writes_nothing(client, study):
-    html = client.get(entry(study)).content.decode()
+def test_beginning_shows_the_consent_and_writes_nothing(client, study):
+    assert "Begin" in client.get(entry(study)).content.decode()
+    html = client.post(entry(study)).content.decode()
     assert CONSENT in html
     assert "I agree, begin" in html
+    assert "has just changed" not in html
     assert not Annotator.objects.exists()
     assert not Participation.objects.exists()
 
@@ -166,7 +168,7 @@ def test_an_answer_is_not_taken_back_after_the_code_was_given(client, study):
 
 def test_an_invitation_asks_for_the_same_consent(client, study):
     link = invitations.invitation_path(invitations.invite(study, making.owner(study)))
-    assert CONSENT in client.get(link).content.decode()
+    assert CONSENT in client.post(link).content.decode()
     client.post(link)
     assert not Annotator.objects.exists()
     assert client.post(link, {"consent": "1"}).status_code == 302

@@ -87,7 +87,19 @@ def test_an_invitation_welcomes_back_whoever_has_judged_and_says_what_is_left(cl
     html = client.get(link).content.decode()
     assert "Welcome back. You have judged 1 of 30 pairs" in html
     assert "The rest takes about" in html
-    assert "There are 30 pairs to judge" not in html
+    for known in ("There are 30 pairs to judge", "You are invited"):
+        assert known not in html
+
+
+def test_guidelines_that_must_be_read_first_come_once_between_the_invitation_and_the_first_pair(client, link, study):
+    Study.objects.update(guidelines_first=True)
+    page = client.post(link)
+    assert page.status_code == 200
+    assert "Please read this first" in page.content.decode()
+    assert not Annotator.objects.exists()
+    assert client.post(link, {"read": "on"}).status_code == 302
+    fields = re.findall(r'type="hidden" name="(\w+)" value="([^"]*)"', client.get(link).content.decode())
+    assert client.post(link, dict(fields)).status_code == 302
 
 
 def test_an_invitation_leads_whoever_is_done_to_the_thanks(client, link):

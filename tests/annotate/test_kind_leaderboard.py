@@ -63,6 +63,20 @@ def test_a_reader_comes_from_the_leaderboard_to_both_boards_and_learns_no_name(s
         assert "Compare" not in words.partition('id="state"')[2]
 
 
+def test_simulated_judgments_alone_have_a_board_at_once_which_one_button_counts() -> None:
+    study = scored.scored_study(counted_kinds="people")
+    study.annotators.filter(kind="human").update(kind="simulated")
+    client = signed_in(study)
+    board = reverse("leaderboard", args=[study.pk])
+    assert client.get(board)["Location"] == address(study, "simulated")
+    assert "Count them" in client.get(address(study, "simulated")).content.decode()
+    assert "Count them" not in signed_in(study, "admin").get(address(study, "simulated")).content.decode()
+    assert signed_in(study, "admin").post(address(study, "simulated"), {"count": "on"}).status_code == 403
+    assert client.post(address(study, "simulated"), {"count": "on"})["Location"] == board
+    study.refresh_from_db()
+    assert study.counted_kinds == "people-and-simulated"
+
+
 def test_a_board_that_is_out_of_date_says_so_and_is_asked_for_again(study) -> None:
     client = signed_in(study)
     client.post(address(study))

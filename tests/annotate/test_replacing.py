@@ -7,6 +7,7 @@ import zipfile
 from typing import Any
 
 import pytest
+from django.test import Client
 from django.urls import reverse
 
 from annotate import imports
@@ -52,6 +53,27 @@ def test_a_summary_that_differs_is_shown_first_and_replaced_when_confirmed(study
     summary = Summary.objects.get(system__name="lead")
     assert (summary.pk, summary.upload) == (key, upload)
     assert HumanScore.objects.get().summary == summary
+
+
+def test_human_scores_of_a_replaced_text_are_kept_or_dropped_as_the_user_says(study: Study, client: Client) -> None:
+    client.force_login(making.owner(study))
+    for number, choice in enumerate(["keep", "drop"]):
+        upload = sent(study, b"topic,system,text\nM1,lead,It poured %d.\n" % number, f"{choice}.csv")
+        address = reverse("upload", args=[study.pk, upload.key])
+        page = client.get(address).content.decode()
+        assert "1 human score is of a text that is replaced" in page
+        assert "Replace</button>" in page
+        client.post(f"{address}confirm/", {"scores": choice})
+        imports.process(upload)
+        assert HumanScore.objects.exists() == (choice == "keep")
+    dropped = Removal.objects.get(kind=Removal.Kind.HUMAN_SCORES)
+    assert (dropped.name, dropped.counts) == ("drop.csv", {"human_scores": 1})
+    imports.restore_removed(dropped, making.owner(study))
+    assert HumanScore.objects.get().summary.text == "It poured 1."
+    score = HumanScore.objects.get()
+    given = TOPIC["summaries"][0] | {"text": "It drizzled.", "human": {score.dimension: score.score}}
+    again = sent(study, lines(TOPIC | {"summaries": [given]}), "again.jsonl")
+    assert again.preview["scores_of_old_texts"] == 0, "the file gives the score again"
 
 
 def test_what_was_replaced_can_be_restored_within_a_day(study: Study) -> None:

@@ -130,51 +130,76 @@ def test_the_list_says_how_far_each_study_is_and_keeps_simulations_apart(
     assert "4 by people (4 imported), 2 simulated" in page
 
 
-def test_a_study_is_begun_with_its_title_alone(client: Client) -> None:
+def test_a_study_is_begun_with_its_title_and_perhaps_a_file_or_the_example(client: Client) -> None:
     person = making.person()
     person.user_permissions.add(Permission.objects.get(codename="add_study"))
     client.force_login(person)
-    form = client.get(reverse("study_new")).context["form"]
-    filled = {name: form[name].value() for name in form.fields}
-    answer = client.post(
-        reverse("study_new"),
-        {name: value for name, value in filled.items() if value is not None and value is not False} | {"title": "Wind"},
-    )
+    page = reverse("study_new")
+    form = client.get(page).context["form"]
+    assert [field.name for field in form.visible_fields()] == ["title", "language", "file", "example"]
+    begun = {"title": "Wind", "language": "en", "form_token": form["form_token"].value()}
+    for _time in range(2):
+        answer = client.post(page, begun)
     study = Study.objects.get(title="Wind")
     assert answer["Location"] == reverse("upload_new", args=[study.pk])
     assert studies.access.may(person, study, "members")
-    assert study.smooth == "kernel", "what is recommended, unless something else is asked for"
+    assert (study.smooth, study.compares) == ("kernel", "both"), "what is recommended"
+    files = {
+        "dropped.jsonl": {"file": SimpleUploadedFile("dropped.jsonl", making.lines(making.TOPIC))},
+        "wikinews.jsonl": {"example": "on"},
+    }
+    for name, sent in files.items():
+        answer = client.post(page, {"title": name, "language": "en", **sent})
+        upload = Upload.objects.get(filename=name)
+        assert answer["Location"] == reverse("upload", args=[upload.study_id, upload.key])
+    client.post(page, {"title": "Empty", "language": "en", "file": SimpleUploadedFile("empty.jsonl", b"")})
+    assert not Study.objects.filter(title="Empty").exists()
 
 
 def test_a_value_that_will_not_do_is_said_beside_its_field(client: Client, study: Study, owner: User) -> None:
     page = reverse("study_settings", args=[study.pk])
     form = client.get(page).context["form"]
     filled = {name: form[name].value() for name in form.fields if form[name].value() is not False}
-    answer = client.post(page, filled | {"prior": "-1", "title": ""})
+    answer = client.post(page, filled | {"prior": "-1", "title": "", "gold_share": "0.7"})
     assert answer.status_code == 200
-    assert set(answer.context["form"].errors) == {"prior", "title"}
-    assert '<details class="fold" open>' in answer.content.decode()  # where the prior is set
+    assert set(answer.context["form"].errors) == {"prior", "title", "gold_share"}
+    html = answer.content.decode()
+    assert '<details class="fold" open>' in html  # where the prior is set
+    assert '<a href="#id_gold_share">Share of gold pairs</a>: At most 0.5.' in html
+    (focused,) = re.findall("<[^>]*autofocus", html)
+    assert 'name="title"' in focused
     study.refresh_from_db()
     assert study.title == "Weather"
 
 
-def test_settings_are_folded_behind_what_is_set_and_the_score_is_not(client: Client, study: Study, owner: User) -> None:
+def test_eight_settings_are_shown_and_the_others_folded_behind_what_is_set(
+    client: Client, study: Study, owner: User
+) -> None:
     studies.change_settings(study, owner, repeat_share=0.1)
-    page = words(client.get(reverse("study_settings", args=[study.pk])))
-    heads = [
-        "Score What the leaderboard ranks by.",
-        f"The task what annotators compare: sentences of the source documents ; question: {study.question}",
-        "Number of judgments judgments per topic: 300 ; judgments per pair: 1 ; pairs per annotator: 30",
-        "Quality checks and limits share of repeats: 0.1",
-        "How scores are computed smoothing: kernel prior",
-        "Metrics beside the scores metrics: rouge-1",
-    ]
-    places = [page.find(head) for head in heads]
-    assert -1 not in places
-    assert places == sorted(places)
-    assert page.index("Score What") < page.index("as in the paper (Zopf 2018)") < page.index("The task")
-    studies.change_settings(study, owner, repeat_share=0.0)
-    assert "Quality checks and limits as recommended" in words(client.get(reverse("study_settings", args=[study.pk])))
+    address = reverse("study_settings", args=[study.pk])
+    answer = client.get(address)
+    page = words(answer)
+    assert len(answer.context["form"].first()) == 8
+    assert (
+        page.index("as in the paper (Zopf 2018)") < page.index("Expert settings") < page.index("share of repeats: 0.1")
+    )
+    assert "combined: importance" not in page
+    studies.change_settings(study, owner, repeat_share=0.0, score="combined")
+    page = words(client.get(address))
+    assert "share of repeats: 0" not in page
+    assert "combined: importance" in page, "a score that the study has already"
+
+
+def test_metrics_are_ticked_and_those_with_options_typed(client: Client, study: Study, owner: User) -> None:
+    page = reverse("study_settings", args=[study.pk])
+    form = client.get(page).context["form"]
+    filled = {name: form[name].value() for name in form.fields if form[name].value() is not False}
+    client.post(page, filled | {"metric_names": ["rouge-1", "js", "rouge-2:f, rouge-1"]})
+    study.refresh_from_db()
+    assert study.metric_names == "rouge-1,js,rouge-2:f"
+    html = client.get(page).content.decode()
+    assert len(re.findall('type="checkbox" name="metric_names" [^>]*checked', html)) == 2
+    assert 'value="rouge-2:f"' in html
 
 
 def test_changed_settings_have_the_scores_computed_anew(client: Client, study: Study, owner: User) -> None:

@@ -6,7 +6,6 @@ import math
 from typing import Any
 
 import pytest
-from django.contrib.auth.models import Permission
 from django.test import Client
 from django.urls import reverse
 
@@ -148,18 +147,6 @@ def test_minutes_are_reckoned_by_the_words_to_be_read(client: Client, compares: 
     annotator = pair.annotator
     annotator.seconds, annotator.judged = 2910 - annotator.pace, 9  # 291 seconds a pair
     assert annotator.progress.minutes_left == math.ceil(21 * 2910 / 10 / 60)
-
-
-def test_a_new_study_asks_both_questions_unless_somebody_chooses(client: Client) -> None:
-    owner = making.owner(making.study())
-    owner.user_permissions.add(Permission.objects.get(codename="add_study"))
-    client.force_login(owner)
-    form = client.get(reverse("study_new")).context["form"]
-    assert form["compares"].value() == "both"
-    assert Study().compares == "sentences"
-    html = text_of(client, reverse("study_new"))
-    assert "Quick to read" in html
-    assert "About three times as long to read" in html
 
 
 def arena(**settings: Any) -> Study:

@@ -143,7 +143,9 @@ class Website:
             return {"source": "references", "per_topic": 5, "seed": 0}
         if name == "study_copy":
             return {"title": "Another"}
-        if name in ("study_new", "study_settings"):
+        if name == "study_new":
+            return {"title": "Snow", "language": "en"}
+        if name == "study_settings":
             return filled(StudyForm(instance=self.study)) | {"title": "Snow"}
         if name == "study_recruitment":
             return filled(RecruitmentForm(instance=crowd.recruitment_of(self.study))) | {"code_done": "D2"}

@@ -38,6 +38,7 @@ def test_arrive_agree_judge_go_on_elsewhere_finish_and_go_back_with_the_code(
     page: Page, browser: Browser, web: Web, study: Study, axe: Axe
 ) -> None:
     page.goto(link(study))
+    page.get_by_role("button", name="Begin").click()
     expect(page.get_by_text(CONSENT)).to_be_visible()
     axe(page)
     page.get_by_role("button", name="I agree, begin").click()
@@ -50,6 +51,7 @@ def test_arrive_agree_judge_go_on_elsewhere_finish_and_go_back_with_the_code(
     other = browser.new_context(base_url=web.url, permissions=["clipboard-read", "clipboard-write"])
     second = other.new_page()
     second.goto(link(study))
+    second.get_by_role("button", name="Begin").click()
     second.get_by_role("button", name="I agree, begin").click()
     for number in (3, 4, 5):
         at_pair(second, number)
@@ -83,6 +85,7 @@ def test_arrive_agree_judge_go_on_elsewhere_finish_and_go_back_with_the_code(
 def test_somebody_reads_what_is_stored_and_has_it_erased(page: Page, study: Study, axe: Axe) -> None:
     page.set_viewport_size({"width": 390, "height": 844})
     page.goto(link(study))
+    page.get_by_role("button", name="Begin").click()
     page.get_by_role("button", name="I agree, begin").click()
     at_pair(page, 1)
     page.locator("#answer [value=left]").click()
@@ -110,6 +113,7 @@ def test_somebody_reads_what_is_stored_and_has_it_erased(page: Page, study: Stud
 
 def test_somebody_whose_part_was_ended_leaves_with_the_code_for_it(page: Page, study: Study, axe: Axe) -> None:
     page.goto(link(study))
+    page.get_by_role("button", name="Begin").click()
     page.get_by_role("button", name="I agree, begin").click()
     at_pair(page, 1)
     annotator = Annotator.objects.get()

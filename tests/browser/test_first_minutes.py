@@ -7,7 +7,9 @@ from collections.abc import Callable
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
+from annotate import invitations
 from annotate.models import Assignment, Judgment, Study
+from formats.settings import QUESTION
 from tests.annotate.judging_study import ready_study
 from tests.annotate.making import owner
 from tests.browser.conftest import fits, settled, sign_in
@@ -69,10 +71,45 @@ def test_five_pairs_without_scripts(browser: Browser, web: Web) -> None:
     context.close()
 
 
+@pytest.mark.parametrize("size", [(1440, 900), (390, 844)])
+def test_an_invitation_shows_question_example_and_button_without_scrolling(
+    page: Page, web: Web, axe: Axe, size: tuple[int, int]
+) -> None:
+    study = ready_study(title="Floods", compares="both", question=QUESTION, guidelines="Judge what it tells.")
+    page.set_viewport_size({"width": size[0], "height": size[1]})
+    page.goto(invitations.invitation_path(invitations.invite(study, owner(study))))
+    for shown in (page.locator(".asked").last, page.locator(".example"), page.get_by_role("button", name="Begin")):
+        expect(shown).to_be_in_viewport(ratio=1)
+    assert fits(page)
+    axe(page)
+    page.locator("summary", has_text="Guidelines").click()
+    expect(page.get_by_text("Judge what it tells.")).to_be_visible()
+
+
+def test_a_form_that_is_wrong_leads_to_its_fields(page: Page, study: Study, axe: Axe) -> None:
+    sign_in(page, owner(study), f"/studies/{study.pk}/settings/")
+    page.locator("summary", has_text="Expert settings").click()
+    page.get_by_label("Share of gold pairs").fill("0.9")
+    page.get_by_label("Show annotators their progress").uncheck()
+    page.get_by_label("Smoothing").select_option("none")
+    expect(page.locator(".sticky")).to_contain_text("3 changes: all scores are recomputed")
+    page.get_by_role("button", name="Save").click()
+    expect(page.get_by_label("Share of gold pairs")).to_be_focused()
+    axe(page)
+    page.get_by_label("Title").focus()
+    page.get_by_role("link", name="Share of gold pairs").click()
+    expect(page.get_by_label("Share of gold pairs")).to_be_focused()
+    page.get_by_label("Share of gold pairs").fill("0.1")
+    page.get_by_role("button", name="Save").click()
+    expect(page.get_by_text("The settings were saved. All scores are recomputed.")).to_be_visible()
+    assert page.problems == []
+
+
 def test_a_researcher_tries_their_own_study_and_nothing_counts(page: Page, study: Study, axe: Axe) -> None:
     sign_in(page, owner(study), f"/studies/{study.pk}/")
     page.get_by_role("link", name="Try as annotator").first.click()
     expect(page.get_by_text("This is a trial.")).to_be_visible()
+    page.locator("summary", has_text="Guidelines").click()
     expect(page.locator(".guidelines strong")).to_have_text("what")
     axe(page)
     page.get_by_role("button", name="Begin the trial").click()
@@ -103,9 +140,8 @@ def test_a_researcher_tries_their_own_study_and_nothing_counts(page: Page, study
 
 def test_guidelines_are_seen_as_annotators_see_them_while_they_are_written(page: Page, study: Study, axe: Axe) -> None:
     sign_in(page, owner(study), f"/studies/{study.pk}/settings/")
-    page.locator("summary", has_text="The task").click()
     page.get_by_text("As annotators see it").click()
-    page.get_by_label("Guidelines").fill("## Look\n\n- at *both*\n\n[more](https://example.org)")
+    page.get_by_label("Guidelines optional").fill("## Look\n\n- at *both*\n\n[more](https://example.org)")
     expect(page.locator(".preview em")).to_have_text("both")
     axe(page)
     page.set_viewport_size(PHONE)

@@ -91,7 +91,7 @@ def test_from_sign_in_to_an_invitation_by_keyboard_alone(page: Page, ada: User, 
 
     follow(page, "Go to the study")
     follow(page, "Settings")
-    tab_to(page, page.locator("summary", has_text="Quality checks and limits"))
+    tab_to(page, page.locator("summary", has_text="Expert settings"))
     page.keyboard.press("Enter")
     write(page, "Share of repeats", "0.1")
     press(page, "Save")

@@ -59,6 +59,7 @@ def test_arrive_agree_practise_judge_lose_the_network_for_ten_seconds_go_on_and_
     page: Page, context: BrowserContext, study: Study, axe: Axe
 ) -> None:
     page.goto(link(study))
+    page.get_by_role("button", name="Begin").click()
     expect(page.get_by_text(CONSENT)).to_be_visible()
     expect(page.get_by_text("You start with 2 practice pairs")).to_be_visible()
     axe(page)
@@ -99,6 +100,7 @@ def test_whoever_fails_practice_is_thanked_gets_the_code_for_it_and_stays_out_el
 ) -> None:
     Study.objects.update(training_threshold=1.0)
     page.goto(link(study))
+    page.get_by_role("button", name="Begin").click()
     page.get_by_role("button", name="I agree, begin").click()
     practise(page, 1, right=True)
     practise(page, 2, right=False)
@@ -108,6 +110,7 @@ def test_whoever_fails_practice_is_thanked_gets_the_code_for_it_and_stays_out_el
     other = browser.new_context(base_url=web.url)
     second = other.new_page()
     second.goto(link(study))
+    second.get_by_role("button", name="Begin").click()
     second.get_by_role("button", name="I agree, begin").click()
     expect(second.get_by_label("Your code")).to_have_value("OUT1")
     other.close()
@@ -118,11 +121,13 @@ def test_practice_goes_on_in_another_browser_where_it_stopped(
     page: Page, browser: Browser, web: Web, study: Study
 ) -> None:
     page.goto(link(study))
+    page.get_by_role("button", name="Begin").click()
     page.get_by_role("button", name="I agree, begin").click()
     practise(page, 1, right=True)
     other = browser.new_context(base_url=web.url)
     second = other.new_page()
     second.goto(link(study))
+    second.get_by_role("button", name="Begin").click()
     second.get_by_role("button", name="I agree, begin").click()
     practise(second, 2, right=True)
     at_pair(second, 1)
@@ -133,6 +138,7 @@ def test_practice_goes_on_in_another_browser_where_it_stopped(
 def test_an_answer_that_comes_too_fast_is_sent_again_by_itself_and_nobody_is_alarmed(page: Page, study: Study) -> None:
     Study.objects.update(training=False)
     page.goto(link(study))
+    page.get_by_role("button", name="Begin").click()
     page.get_by_role("button", name="I agree, begin").click()
     at_pair(page, 1)
     refused: list[str] = []
@@ -233,7 +239,7 @@ def test_pairs_are_prepared_on_a_page_that_is_accessible_and_fits(page: Page, we
     page.set_viewport_size({"width": width, "height": 900})
     sign_in(page, owner(study))
     page.goto(f"/studies/{study.pk}/settings/")
-    page.locator("summary", has_text="Quality checks and limits").click()
+    page.locator("summary", has_text="Expert settings").click()
     axe(page)
     assert page.evaluate("document.documentElement.scrollWidth") <= width
     page.get_by_role("link", name="Edit practice and gold pairs").click()

@@ -6,7 +6,6 @@ import re
 from collections.abc import Callable, Iterator
 from random import Random
 
-from django.conf import settings
 from django.contrib.auth.models import Permission, User
 from django.core.management import call_command
 
@@ -15,7 +14,6 @@ from annotate.management.commands import serve
 from annotate.models import Annotator, Invitation, Membership, Study
 from formats.records import Preference
 
-TOPICS = settings.BASE_DIR / "annotate" / "demo" / "wikinews.jsonl"
 TITLE = "WikiNews demo"
 LABEL = "Demo"
 SIMULATED = 1_000  # judgments a topic, as many as in the paper: enough to tell some systems apart
@@ -83,7 +81,7 @@ def make_demo_study(say: Callable[[str], object]) -> None:
     if not Study.objects.filter(created_by=owner, title=TITLE).exists():
         say("Storing the demo study: three topics of WikiNews, ten systems ...")
         counted = {"counted_kinds": "people-and-simulated"}
-        call_command("import_study", str(TOPICS), title=TITLE, owner=owner.username, verbosity=0, **counted)
+        call_command("import_study", str(studies.EXAMPLE), title=TITLE, owner=owner.username, verbosity=0, **counted)
     study = Study.objects.filter(created_by=owner, title=TITLE).earliest("pk")
     if not Annotator.objects.filter(study=study, kind=Annotator.Kind.SIMULATED).exists():
         say(f"Simulating {SIMULATED} judgments per topic from the references ...")

@@ -21,6 +21,7 @@ from annotate.server.languages import speak
 from annotate.views import account
 from annotate.views.judging.progress import go_on, trial_of
 from annotate.views.limited import limited
+from formats.settings import QUESTION
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
@@ -87,12 +88,13 @@ def their_own(request: HttpRequest, study: Study) -> HttpResponse:
 
 
 def agrees(request: HttpRequest, study: Study) -> bool:
-    """Whether the form agrees to the text of consent as it is now, if there is one."""
-    recruitment = crowd.recruitment_of(study)
-    if not recruitment.consent or request.POST.get("consent") == str(recruitment.consent_version):
-        return True
-    messages.warning(request, _("The text has just changed. Please read it again, and then decide."))
-    return False
+    """Whether the form agrees to the present text of consent, and the guidelines are read, where the study asks so."""
+    recruitment, sent = crowd.recruitment_of(study), request.POST.get("consent")
+    if recruitment.consent and sent != str(recruitment.consent_version):
+        if sent:
+            messages.warning(request, _("The text has just changed. Please read it again, and then decide."))
+        return False
+    return not study.guidelines_first or "read" in request.POST
 
 
 def welcome(
@@ -103,17 +105,21 @@ def welcome(
     from_platform: bool = False,
     is_trial: bool = False,
 ) -> HttpResponse:
-    """What the study is about and what it asks annotators to agree to, with a button to begin or continue."""
+    """What the study is about, with a button to begin or continue; then what must be read first or agreed to, if so."""
     # Participants sent by a platform continue to the code that says so.
     no_pair = None if annotator or from_platform or is_trial else judging.why_nobody_begins(study)
     practice = judging.practice_pairs(study).count() if study.training else 0
+    recruitment = crowd.recruitment_of(study)
     context = {
         "study": study,
         "annotator": annotator,
+        "reads": request.method == "POST",
+        "has_example": annotator is None and study.questions.get("sentences") == QUESTION,
+        "asks_consent": recruitment.consent and not crowd.has_agreed(annotator, recruitment),
         "no_pair": no_pair,
         "text": no_pair.text(study) if no_pair else "",
         "progress": (annotator or judging.newcomer(study)).progress,
-        "recruitment": crowd.recruitment_of(study),
+        "recruitment": recruitment,
         "questions": 0 if is_trial else len(crowd.questionnaire_of(study).questions),
         "practice": practice,
         "must_match": judging.practice_to_match(study, practice),

@@ -12,7 +12,7 @@ from annotate.models import Assignment, Study
 from annotate.server import limits
 from annotate.server.languages import speak
 from annotate.views.judging import progress
-from annotate.views.judging.join import welcome
+from annotate.views.judging.join import agrees, welcome
 from annotate.views.limited import limited
 from formats.answers import ANSWERS
 
@@ -22,7 +22,7 @@ from formats.answers import ANSWERS
 def try_study(request: HttpRequest, study: Study) -> HttpResponse:
     """What annotators read first; a visitor who begins is led to the first pair."""
     speak(request, study.language)
-    if request.method == "POST":
+    if request.method == "POST" and agrees(request, study):
         return progress.go_on(request, judging.start_trial(study, access.account(request)))
     return welcome(request, study, None, is_trial=True)
 

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+from django.core.exceptions import PermissionDenied
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect
 from django.urls import path
 from django.views.decorators.http import require_http_methods
 
+from annotate import access, studies
 from annotate.access import in_study
 from annotate.judging import what_if
-from annotate.models import Study
+from annotate.models import Annotator, Study
 from annotate.reports import rests_on
 from annotate.reports.study import worker_is_there
 from annotate.reports.what_if import beside, score_of, unit
@@ -22,10 +24,20 @@ def kind_leaderboard(request: HttpRequest, study: Study, kind: str) -> HttpRespo
     """Request it, or see the worker's progress and then both leaderboards. It names no annotator."""
     if kind not in rests_on.of_study(study).kinds_beside:
         raise Http404
+    if request.method == "POST" and "count" in request.POST:
+        return _count(request, study, kind)
     if request.method == "POST":
         what_if.ask_kind(study, user_of(request), kind)
         return redirect("kind_leaderboard", study_id=study.pk, kind=kind)
     return _answer(request, study, kind)
+
+
+def _count(request: HttpRequest, study: Study, kind: str) -> HttpResponse:
+    """Count the simulated judgments besides people's, from now on."""
+    if not access.may(request.user, study, "settings") or kind != Annotator.Kind.SIMULATED:
+        raise PermissionDenied
+    studies.change_settings(study, user_of(request), counted_kinds="people-and-simulated")
+    return redirect("leaderboard", study_id=study.pk)
 
 
 def _answer(request: HttpRequest, study: Study, kind: str) -> HttpResponse:

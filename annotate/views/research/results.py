@@ -9,7 +9,7 @@ from urllib.parse import urlencode
 
 from django.core.paginator import Paginator
 from django.http import HttpRequest, HttpResponse, HttpResponseBase
-from django.shortcuts import get_object_or_404
+from django.shortcuts import get_object_or_404, redirect
 from django.template.loader import render_to_string
 from django.urls import path
 from django.utils.text import slugify
@@ -18,7 +18,7 @@ from django.views.decorators.http import require_safe
 
 import formats
 from annotate.access import in_study
-from annotate.models import Score, ScoredBy, Sentence, Study, Summary, System, Topic
+from annotate.models import Annotator, Score, ScoredBy, Sentence, Study, Summary, System, Topic
 from annotate.reports import diagnostics, metric_scores, plots
 from annotate.reports import leaderboard as boards
 from annotate.reports.answers_between import against
@@ -68,6 +68,9 @@ def leaderboard(request: HttpRequest, study: Study) -> HttpResponse:
     if "seen" in request.GET and is_seen(request, boards.version_of_study(study)):
         return HttpResponse(status=UNCHANGED)
     board = boards.of_study(study, asked_scored_by(request))
+    made_up_alone = not board.rests_on.counted.total and Annotator.Kind.SIMULATED in board.rests_on.kinds_beside
+    if made_up_alone and "seen" not in request.GET:
+        return redirect("kind_leaderboard", study_id=study.pk, kind=Annotator.Kind.SIMULATED)
     questions = () if "seen" in request.GET else diagnostics.first_place(study, board.scored_by)
     return _board_page(request, study, board, here="leaderboard", questions=questions)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from django.conf import settings
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
 from django.core.exceptions import PermissionDenied
@@ -15,11 +16,12 @@ from django.views.decorators.http import require_http_methods, require_POST, req
 from annotate import access
 from annotate import studies as verbs
 from annotate.forms import CopyStudyForm, NewStudyForm, StudyForm
-from annotate.models import Study
+from annotate.models import Study, Upload
 from annotate.reports.study import Overview, look_at, study_lines, topic_states
 from annotate.views.limited import limited
 from annotate.views.refusals import refusals_shown
 from annotate.views.research.pages import UNCHANGED, digest, is_seen, page, user_of
+from annotate.views.research.uploads import MEGABYTE
 
 TOPICS_A_PAGE = 100
 
@@ -39,14 +41,15 @@ def study_new(request: HttpRequest) -> HttpResponse:
     """Create a study."""
     if not access.may_create_studies(request.user):
         raise PermissionDenied
-    first = {"question": _("Which of these two sentences contains more important information?"), "compares": "both"}
-    form = NewStudyForm(request.POST or None, initial=first)
+    form = NewStudyForm(request.POST or None, request.FILES or None)
     if form.is_valid():
         with refusals_shown(form):
-            study = verbs.create_study(user_of(request), **form.cleaned_data)
-            messages.success(request, _("The study was created. Now upload something to judge."))
+            study = verbs.begin_study(user_of(request), **form.cleaned_data)
+            if upload := Upload.objects.filter(study=study).first():
+                return redirect("upload", study_id=study.pk, key=upload.key)
             return redirect("upload_new", study_id=study.pk)
-    return render(request, "research/studies/study_new.html", {"form": form})
+    shown = {"form": form, "limit": settings.UPLOAD_LIMIT // MEGABYTE}
+    return render(request, "research/studies/study_new.html", shown)
 
 
 @access.in_study("see")
@@ -79,7 +82,8 @@ def study_settings(request: HttpRequest, study: Study) -> HttpResponse:
     if form.is_valid():
         with refusals_shown(form):
             verbs.change_settings(study, user_of(request), **form.cleaned_data)
-            messages.success(request, _("The settings were saved. Scores are updated automatically."))
+            recomputed = _("All scores are recomputed.") if set(form.changed_data) & set(form.recomputing) else ""
+            messages.success(request, " ".join([_("The settings were saved."), recomputed]))
             return redirect("study_settings", study_id=study.pk)
     may_create = access.may_create_studies(request.user)
     return page(request, study, "research/studies/settings.html", form=form, may_create=may_create, here="settings")

@@ -34,6 +34,9 @@ from annotate.views.research.pages import UNCHANGED, digest, is_seen, page, user
 from formats.settings import KINDS_COUNTED
 
 MEGABYTE = 1_000_000
+DOCUMENTS_A_PAGE = 20
+#: A longer sentence may be several that were not split.
+LONG_SENTENCE = 500
 
 
 @in_study("edit")
@@ -138,7 +141,7 @@ def upload_confirm(request: HttpRequest, study: Study, key: UUID) -> HttpRespons
     """Confirm that the preview shall be stored."""
     upload = get_object_or_404(Upload, study=study, key=key)
     with refusals_shown(request):
-        imports.confirm(upload, user_of(request))
+        imports.confirm(upload, user_of(request), drops_scores=request.POST.get("scores") == "drop")
     return redirect("upload", study_id=study.pk, key=key)
 
 
@@ -173,14 +176,23 @@ def _planned(study: Study, topics: Sequence[Mapping[str, Any]]) -> dict[str, Any
 
 
 def _cuts(request: HttpRequest, upload: Upload) -> dict[str, Any]:
-    """One of the documents as split, to leaf through; once stored, where the split can be changed."""
-    chosen = Paginator(upload.preview.get("cuts", []), 1).get_page(request.GET.get("page"))
+    """The documents as split, to leaf through, the doubtful ones first; once stored, where the split can be changed."""
+    documents = sorted(enumerate(upload.preview.get("cuts", [])), key=lambda numbered: -_doubtful(numbered[1]))
+    chosen = Paginator(documents, DOCUMENTS_A_PAGE).get_page(request.GET.get("page"))
     stored = SourceDocument.objects.filter(topic__upload=upload, topic__upload__state=Upload.State.STORED)
     return {
         "chosen": chosen,
-        "cut_documents": [document | {"sentences": imports.previewed_sentences(document)} for document in chosen],
+        "cut_documents": [
+            document | {"number": number, "sentences": imports.previewed_sentences(document)}
+            for number, document in chosen
+        ],
         "first_document": stored.order_by("topic__position", "position").first(),
     }
+
+
+def _doubtful(document: Mapping[str, Any]) -> int:
+    """How many sentences of a document in a preview look as if they were none, or several."""
+    return sum(bool(mark) or len(text) > LONG_SENTENCE for text, mark in document["sentences"])
 
 
 def _remarks(upload: Upload) -> list[dict[str, Any]]:
