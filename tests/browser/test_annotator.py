@@ -9,8 +9,9 @@ import pytest
 from django.urls import reverse
 from playwright.sync_api import Browser, BrowserContext, Page, Route, expect
 
-from annotate import invitations
-from annotate.models import Annotator, Assignment, Judgment, ReportedPair, Study
+from annotate import crowd, invitations
+from annotate.models import Annotator, AnsweredQuestionnaire, Assignment, Judgment, ReportedPair, Study
+from formats.questionnaire import Question
 from tests.annotate import making
 from tests.annotate.judging_study import assert_books_balance, ready_study
 from tests.browser.conftest import fits, settled, sign_in
@@ -488,3 +489,36 @@ def test_an_undo_right_after_an_answer_waits_for_it(page, link):
     expect(page.locator("#said")).to_contain_text("undone")
     at_pair(page, 1)
     assert answers() == ["left", "undone"]
+
+
+@pytest.mark.parametrize("width", [1280, 390])
+def test_an_arabic_reader_is_asked_and_judges_from_right_to_left_with_left_on_the_left(
+    page: Page, plain_page: Page, axe: Axe, study: Study, link: str, width: int
+) -> None:
+    Study.objects.update(language="ar")
+    question = Question("ما لغتك الأم؟", "one", ("العربية", "لغة أخرى"), required=True)
+    crowd.set_questionnaire(study, making.owner(study), [question], "before")
+    for reader in (page, plain_page):  # with JavaScript, and without
+        reader.set_viewport_size({"width": width, "height": 844})
+        reader.goto(link)
+        expect(reader.locator("html")).to_have_attribute("dir", "rtl")
+        reader.get_by_role("button", name="ابدأ").click()
+        reader.get_by_label("العربية").check()
+        assert fits(reader)
+        if reader is page:
+            axe(page)
+        reader.locator("main form button.primary").click()
+        cards = reader.locator("#answer button.card")
+        expect(cards).to_have_count(2)
+        first, second = (card.bounding_box() for card in cards.all())
+        assert first
+        assert second
+        assert first["y"] < second["y"] if width == 390 else first["x"] < second["x"]
+        assert cards.first.get_attribute("value") == "left"
+        assert fits(reader)
+        if reader is page:
+            axe(page)
+        reader.wait_for_timeout(QUIET)
+        cards.first.click()
+        expect(reader.get_by_text("حُفظ: الجملة الأولى.")).to_be_visible()
+    assert AnsweredQuestionnaire.objects.count() == Judgment.objects.count() == 2
