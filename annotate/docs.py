@@ -21,7 +21,18 @@ FOLDER = FILES / "docs"
 #: The files that are pages, by audience, in order. Their first heading is their title.
 PAGES = {
     "annotators": ("annotators",),
-    "researchers": ("researchers", "formats", "metrics", "model", "papers", "results", "python", "api", "not-done"),
+    "researchers": (
+        "first-study",
+        "researchers",
+        "formats",
+        "metrics",
+        "model",
+        "papers",
+        "results",
+        "python",
+        "api",
+        "not-done",
+    ),
     "admins": ("admins", "annotator-figures"),
     "operators": ("operators", "capacity", "reliability"),
 }
