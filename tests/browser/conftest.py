@@ -36,6 +36,12 @@ def fits(page: Page) -> bool:
     return bool(page.evaluate("document.documentElement.scrollWidth <= window.innerWidth"))
 
 
+def read_in_english(page: Page) -> None:
+    """Choose English for the pages of annotators, whatever the language of their texts."""
+    page.goto("/")
+    page.context.add_cookies([{"name": "django_language", "value": "en", "url": page.url}])
+
+
 def sign_in(page: Page, user: User, where: str = "/studies/") -> None:
     page.goto(invitations.sign_in_path(user, where))
     with page.expect_navigation():

@@ -14,7 +14,7 @@ from annotate.models import Annotator, AnsweredQuestionnaire, Assignment, Judgme
 from formats.questionnaire import Question
 from tests.annotate import making
 from tests.annotate.judging_study import assert_books_balance, ready_study
-from tests.browser.conftest import fits, settled, sign_in
+from tests.browser.conftest import fits, read_in_english, settled, sign_in
 from tests.conftest import Web
 
 Axe = Callable[[Page], None]
@@ -430,6 +430,7 @@ def test_a_reason_is_given_by_keys_or_clicks_and_enter_is_no_answer(page, plain_
 
 def test_right_to_left_texts_keep_their_sides(page, link, study):
     Study.objects.filter(pk=study.pk).update(language="ar")
+    read_in_english(page)
     begin(page, link)
     left = page.locator("#answer [value=left]").bounding_box()
     right = page.locator("#answer [value=right]").bounding_box()

@@ -54,7 +54,7 @@ def test_settings_that_one_topic_cannot_be_fitted_with_mix_nothing(page: Page, s
     sign_in(page, owner, reverse("leaderboard", args=[study.pk]))
     before = page.locator("table.board").inner_text()
     page.goto(reverse("study_settings", args=[study.pk]))
-    page.get_by_text("How scores are computed").click()
+    page.get_by_text("Expert settings").click()
     page.get_by_label("Smoothing").select_option("none")
     page.get_by_label("Prior").fill("0")
     page.get_by_role("button", name="Save").click()

@@ -65,7 +65,9 @@ def judge(made: Study, ordered: Sequence[str]) -> None:
 
 def test_scores_are_found_from_the_metrics_and_lead_to_summaries(page: Page, study: Study, axe: Axe) -> None:
     sign_in(page, making.owner(study), reverse("analysis", args=[study.pk, "metric-agreement"]))
-    page.get_by_role("navigation", name="Results").get_by_role("link", name="Scores", exact=True).click()
+    menu = page.get_by_role("navigation", name="Pages of this tab")
+    menu.get_by_text("Method research").click()
+    menu.get_by_role("link", name="Scores", exact=True).click()
     table = page.get_by_role("region", name="Scores of summaries")
     expect(table.get_by_role("row")).to_have_count(2 + 9)
     axe(page)
@@ -86,12 +88,14 @@ def test_scores_are_found_from_the_metrics_and_lead_to_summaries(page: Page, stu
 
 def test_metrics_are_chosen_in_the_settings(page: Page, study: Study, axe: Axe) -> None:
     sign_in(page, making.owner(study), reverse("study_settings", args=[study.pk]))
-    page.get_by_text("Metrics beside the scores").click()
+    page.get_by_text("Expert settings").click()
     axe(page)
-    page.get_by_label("metrics").fill("rouge-2,bleu")
+    page.get_by_label("With options").fill("bleu")
     page.get_by_role("button", name="Save").click()
-    expect(page.get_by_text("There is no metric called “bleu”.")).to_be_visible()
-    page.get_by_label("metrics").fill("rouge-2,kl")
+    expect(page.get_by_text("There is no metric called “bleu”.").last).to_be_visible()
+    page.get_by_label("With options").fill("")
+    for box in page.locator("[name=metric_names][type=checkbox]").all():
+        box.set_checked(box.get_attribute("value") in ("rouge-2", "kl"))
     page.get_by_role("button", name="Save").click()
     scored.score_with_metrics(study)
     page.goto(reverse("analysis", args=[study.pk, "scores-of-summaries"]))

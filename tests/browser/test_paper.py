@@ -41,7 +41,7 @@ def test_a_board_is_drawn_for_the_window_and_leads_to_everything_for_a_paper(
         assert page.evaluate("document.documentElement.scrollWidth") <= width
         axe(page)
     with page.expect_download() as download:
-        page.get_by_role("link", name="Scores with their intervals: PDF").click()
+        page.get_by_role("link", name="Scores with their intervals: PDF page").click()
     assert download.value.suggested_filename == "leaderboard-weather-recommended.pdf"
 
 

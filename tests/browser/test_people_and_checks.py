@@ -12,7 +12,7 @@ from annotate.models import Annotator, Assignment, Judgment, Participation, Sent
 from tests.annotate.judging_study import assert_books_balance, prepare_pairs, ready_study
 from tests.annotate.making import owner
 from tests.annotate.test_crowd import CONSENT, P1, crowd_study
-from tests.browser.conftest import settled, sign_in
+from tests.browser.conftest import read_in_english, settled, sign_in
 from tests.conftest import Web
 
 Axe = Callable[[Page], None]
@@ -59,9 +59,10 @@ def test_arrive_agree_practise_judge_lose_the_network_for_ten_seconds_go_on_and_
     page: Page, context: BrowserContext, study: Study, axe: Axe
 ) -> None:
     page.goto(link(study))
+    page.get_by_text("Before you begin").click()
+    expect(page.get_by_text("You start with 2 practice pairs")).to_be_visible()
     page.get_by_role("button", name="Begin").click()
     expect(page.get_by_text(CONSENT)).to_be_visible()
-    expect(page.get_by_text("You start with 2 practice pairs")).to_be_visible()
     axe(page)
     page.get_by_role("button", name="I agree, begin").click()
     practise(page, 1, right=False, axe=axe)
@@ -175,6 +176,7 @@ def test_a_study_that_is_read_from_right_to_left(page: Page, web: Web, axe: Axe,
     Topic.objects.update(title="فيضان")
     prepare_pairs(study, "training", 1)
     page.set_viewport_size({"width": width, "height": 844})
+    read_in_english(page)
     page.goto(invitations.invitation_path(invitations.invite(study, owner(study))))
     axe(page)
     page.get_by_role("button", name="Begin").click()

@@ -91,7 +91,7 @@ def test_from_a_bundle_to_first_scores(page: Page, researcher: User, axe: Axe) -
 
     page.get_by_role("link", name="Go to the topics").click()
     axe(page)
-    page.get_by_role("link", name="T1").click()
+    page.get_by_role("link", name="T1", exact=True).click()
     axe(page)
     page.get_by_role("link", name="Documents").click()
     axe(page)
@@ -147,14 +147,14 @@ def test_an_open_leaderboard_moves_and_the_reader_keeps_their_place(page: Page, 
     page.evaluate("window.opened = 'before'")
     link = page.get_by_role("link", name="lead & co_")
     link.focus()
-    page.locator("#course-heading").scroll_into_view_if_needed()
-    place = page.locator("#course-heading").bounding_box()
+    page.locator("summary", has_text="The ranking over time").scroll_into_view_if_needed()
+    place = page.locator("summary", has_text="The ranking over time").bounding_box()
     others = [sentence for sentence in ("d1:0", "d1:1", "d1:2", "d2:0", "d2:1") for _ in range(5)]
     scored.judge(study, *(("rain", "d2:2", other, "a") for other in others))
     expect(page.locator("#board-notices")).to_contain_text("From 29 judgments")
     expect(page.locator("#board-said")).to_contain_text("The order has changed")
     expect(link).to_be_focused()
-    now = page.locator("#course-heading").bounding_box()
+    now = page.locator("summary", has_text="The ranking over time").bounding_box()
     assert place
     assert now == pytest.approx(place, abs=1)  # browsers keep one's place in whole pixels
     assert page.evaluate("window.opened") == "before"

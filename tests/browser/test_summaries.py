@@ -10,7 +10,7 @@ from annotate import invitations
 from annotate.models import Judgment
 from tests.annotate import making
 from tests.annotate.test_summary_pages import record, study_of
-from tests.browser.conftest import fits, settled
+from tests.browser.conftest import fits, read_in_english, settled
 from tests.browser.test_annotator import begin, press
 
 PHONE = {"width": 390, "height": 844}
@@ -105,6 +105,7 @@ def test_summaries_are_judged_without_javascript(plain_page, web):
 
 
 def test_summaries_run_from_right_to_left_where_their_language_does(page, web):
+    read_in_english(page)
     begin(page, link_to("فاض النهر يوم الاثنين.", "غادر ثمانية آلاف شخص منازلهم.", language="ar"))
     assert page.locator(".whole .sentence").evaluate_all("all => all.map(one => getComputedStyle(one).direction)") == [
         "rtl",
