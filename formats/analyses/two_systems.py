@@ -236,7 +236,7 @@ def _topics(two: TwoSystems) -> Table:
 
 def _reasons(two: TwoSystems) -> list[Table]:
     """How often each reason was tapped, and what annotators wrote, by what they preferred."""
-    sides = (two.first[1], two.second[1], _("neither"))
+    sides = (two.first[1], two.second[1], _("no preference"))
     counts: dict[str, list[int]] = {}
     for given in two.reasons:
         for word in given.words:
@@ -244,7 +244,7 @@ def _reasons(two: TwoSystems) -> list[Table]:
     words = Table(
         "reasons",
         _("Reasons for preferring"),
-        tuple(map(Column, ("reason", "first", "second", "neither"), (_("Reason"), *sides))),
+        tuple(map(Column, ("reason", "first", "second", "no_preference"), (_("Reason"), *sides))),
         tuple((word, *numbers) for word, numbers in sorted(counts.items(), key=lambda row: -sum(row[1]))),
         note=_("How often annotators tapped it who answered so about summaries of these two."),
     )

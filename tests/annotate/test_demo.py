@@ -10,7 +10,7 @@ from django.contrib.auth.models import User
 from django.test import Client
 from django.urls import reverse
 
-from annotate import invitations
+from annotate import invitations, studies
 from annotate.management.commands import demo
 from annotate.models import Judgment, Ranking, ScoredBy, Study
 from evaluation.worker import tasks
@@ -37,7 +37,7 @@ def test_the_board_on_the_start_page_is_the_leaderboard_of_the_demo(client: Clie
         "utf-8-sig"
     )
     made = list(csv.DictReader(io.StringIO(content)))
-    with (demo.TOPICS.parent / "leaderboard.csv").open(encoding="utf-8-sig", newline="") as file:
+    with (studies.EXAMPLE.parent / "leaderboard.csv").open(encoding="utf-8-sig", newline="") as file:
         kept = list(csv.DictReader(file))
     assert made[0].keys() == kept[0].keys()
     assert len(made) == len(kept) == 10

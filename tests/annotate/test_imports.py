@@ -523,7 +523,7 @@ def test_an_update_knows_the_topic_before_it():
     assert client.get(f"/api/v1/studies/{study.pk}/topics/{update.pk}/").json()["base"] == "M1"
 
 
-def test_a_person_among_the_systems_is_scored_ranked_and_marked():
+def test_a_person_among_the_systems_is_scored_marked_and_not_ranked():
     study = making.study()
     making.take_in(study, TOPIC | making.PEOPLE)
     making.store(study, csv("topic,system,text,person", "M1,bob,It rained.,true"), "late.csv")
@@ -542,8 +542,8 @@ def test_a_person_among_the_systems_is_scored_ranked_and_marked():
         judging.record_judgment(judging.draw(annotator), 1, "left", 1.0)
     tasks.catch_up(study.pk)
     for board in (leaderboard.of_study(study), leaderboard.of_topic(study.topics.get())):
-        persons = {row.system: row.person for row in board.rows}
-        assert persons == dict.fromkeys(("ann", "bob"), True) | {"lead": False, "long": False}
+        assert {row.system: row.person for row in board.human_written} == {"ann": True, "bob": True}
+        assert {row.system: row.person for row in board.rows} == {"lead": False, "long": False}
     client = signed_in(making.owner(study))
     page = client.get(f"/studies/{study.pk}/leaderboard/").content.decode()
     assert page.count('<span class="badge">person</span>') == 2

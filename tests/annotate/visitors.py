@@ -68,6 +68,7 @@ BODIES: dict[str, dict[str, object]] = {
     },
     "join": {"consent": "1"},
     "crowd": {"consent": "1"},
+    "try": {"consent": "1"},
     "questionnaire": {"version": "1", "q0": "Anna", "q1": "7", "q2": "German", "q3": "news", "q4": "2"},
     "study_questionnaire": {
         "place": "after",
