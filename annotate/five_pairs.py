@@ -10,7 +10,6 @@ from functools import cache
 from typing import Any
 from uuid import UUID
 
-from django.conf import settings
 from django.contrib.auth.models import User
 from django.db import IntegrityError, transaction
 from django.db.models import F
@@ -23,7 +22,6 @@ from formats.answers import share_of_first
 from formats.sentences import cut
 from formats.settings import QUESTION
 
-FOLDER = settings.BASE_DIR / "annotate" / "demo"
 #: Self-contained sentences from summaries of nine of the ten systems, by document and place.
 SENTENCES = (
     ("M0008.english", 0),
@@ -42,7 +40,7 @@ TOKEN, OWNER = UUID("f0f5a1c2-5e3b-4d57-9a52-6d1c1be2f5aa"), "five-pairs"
 @cache
 def topic() -> dict[str, Any]:
     """The topic, from the file next to the code."""
-    with (FOLDER / "wikinews.jsonl").open() as file:
+    with studies.EXAMPLE.open() as file:
         return dict(json.loads(file.readline()))
 
 
@@ -149,6 +147,6 @@ def systems_that_say(sentence: str) -> tuple[str, ...]:
 @cache
 def leaderboard() -> tuple[tuple[str, float, float, float], ...]:
     """The demo's leaderboard as downloaded: system, score and its interval, best first."""
-    with (FOLDER / "leaderboard.csv").open(encoding="utf-8-sig", newline="") as file:
+    with studies.EXAMPLE.with_name("leaderboard.csv").open(encoding="utf-8-sig", newline="") as file:
         rows = csv.DictReader(file)
         return tuple((row["system"], float(row["score"]), float(row["low"]), float(row["high"])) for row in rows)

@@ -15,6 +15,7 @@ from annotate.judging.answers import LONGEST_READ
 from annotate.judging.drawing import LEASE
 from annotate.judging.importing import BATCH, Two, add_up, make_pairs, moment, recount_places, sentence_ids
 from annotate.models import Annotator, Assignment, GoldPair, Judgment, Pair, ReportedPair, Sentence, Study, Topic
+from formats.answers import UNDONE
 from formats.archive.study_records import design_weight
 
 if TYPE_CHECKING:
@@ -166,7 +167,7 @@ def _add_up(assignments: Mapping[str, Assignment], last: Mapping[str, JudgmentRe
     """The annotators' sums of what they answered and skipped."""
     read: dict[int, list[float]] = defaultdict(list)
     for key, answer in last.items():
-        if answer.answer != "undone" and assignments[key].reason != Assignment.Reason.TRAINING:
+        if answer.answer != UNDONE and assignments[key].reason != Assignment.Reason.TRAINING:
             read[assignments[key].annotator_id].append(min(answer.seconds or 0.0, LONGEST_READ))
     for annotator_id, seconds in read.items():
         add_up(annotator_id, len(seconds), sum(seconds))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from django.http import Http404, HttpRequest, HttpResponse
@@ -32,13 +32,16 @@ def paper_part(
 ) -> PaperPart:
     """The files at the addresses `name_form`, with the choices that the page shows."""
 
-    def addresses(form: str) -> Iterator[tuple[str, str]]:
-        for place in PLACES if form in FIGURES else [""]:
-            chosen = {**asked, **({"for": place} if place else {})}
-            query = f"?{urlencode(chosen)}" if chosen else ""
-            yield str(PLACES[place][0]) if place else "", reverse(f"{name}_{form}", args=keys) + query
+    def address(form: str, **place: str) -> str:
+        query = urlencode({**asked, **place})
+        return reverse(f"{name}_{form}", args=keys) + (query and f"?{query}")
 
-    return PaperPart(title, tuple((FORMS[form], tuple(addresses(form))) for form in forms))
+    def addresses(form: str) -> tuple[tuple[str, str], ...]:
+        if form not in FIGURES:
+            return (("", address(form)),)
+        return tuple((str(label), address(form, **{"for": place})) for place, (label, *_widths) in PLACES.items())
+
+    return PaperPart(title, tuple((FORMS[form], addresses(form)) for form in forms))
 
 
 def figure_file(request: HttpRequest, plot: Plot | None, form: str, note: str, name: str) -> HttpResponse:
