@@ -160,7 +160,8 @@ class _Lead:
     def _shares(self, system: str) -> list[Vector]:
         """By topic, (s,): what part of the system's mean each score is."""
         own = [
-            np.array([name == system for name in topic.systems]) & np.isfinite(topic.scores) for topic in self.topics
+            np.array([name == system for name in topic.systems], bool) & np.isfinite(topic.scores)
+            for topic in self.topics
         ]
         number = sum(int(flags.any()) for flags in own)
         return [flags / number for flags in own]

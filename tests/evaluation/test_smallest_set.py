@@ -41,6 +41,14 @@ def test_topics_are_left_as_they_were() -> None:
         np.testing.assert_array_equal(topic.scores, scores)
 
 
+def test_a_topic_without_summaries_is_passed_over() -> None:
+    topics = made(0)
+    none = replace(topics[0].evidence, summaries=())
+    smallest = smallest_set([*topics, JudgedTopic(none, topics[0].settings, topics[0].similarity, range(JUDGMENTS))])
+    assert smallest is not None
+    assert smallest.first == firsts(topics)(())
+
+
 @pytest.mark.parametrize(("topics", "judgments", "seed"), [(1, 4, 8), (2, 6, 5)])
 def test_the_search_ends_in_a_study_of_few_judgments(topics: int, judgments: int, seed: int) -> None:
     few = study(topics, 7, judgments, 3, seed)
