@@ -11,6 +11,7 @@ from urllib.parse import urlsplit
 
 import psycopg
 
+from lab.faults.processes import WAITED
 from lab.harness.product import Product
 from lab.harness.trials import Trial, fault
 
@@ -36,7 +37,7 @@ def database(trial: Trial) -> None:
 )
 def held(trial: Trial) -> None:
     # Whoever waits too long is told to come back; a task is stopped in the middle of its query.
-    trial.expected.tracebacks = r"LockNotAvailable|OperationalError|autocommit"
+    trial.expected.tracebacks = rf"LockNotAvailable|OperationalError|autocommit|{WAITED}"
     with trial.load():
         trial.until(trial.rng.uniform(0.1, 0.5))
         if trial.product.on == "sqlite":
