@@ -4,8 +4,9 @@
 
 A clean clone, `manage.py demo` in it as README says, and a real Chromium that follows what the terminal and the pages
 show, and nothing else: from README to the first judgment that is stored; from a leaderboard to a LaTeX table that
-pdflatex sets; from the list of studies and a file (SummEval-OP) to an invitation in the clipboard. For the last two the
-demo's researcher has signed in by their link, which is one click. Clicks count what is pressed with the mouse, links
+pdflatex sets; from the list of studies and a file to an invitation in the clipboard, with SummEval-OP and with an arena
+of two systems' outputs for two prompts. For these the demo's researcher has signed in by their link, which is one
+click. Clicks count what is pressed with the mouse, links
 among them; fields count what is typed or chosen. Seconds are those in which the machines are busy: a person's reading
 and typing come on top. The environment is the one this program runs in, so the minutes in which the first start
 installs packages are not in it; what is not committed is not in the clone.
@@ -14,6 +15,7 @@ installs packages are not in it; what is not committed is not in the clone.
 from __future__ import annotations
 
 import argparse
+import json
 import os
 import re
 import signal
@@ -35,6 +37,16 @@ CHROMIUM = next((path for path in ("/usr/bin/chromium", "/usr/bin/chromium-brows
 FILE = ROOT.parent / "shared" / "data" / "summeval_op" / "topics.jsonl"
 #: ms after a pair appears in which its cards take no click.
 DEAF = 350
+#: An arena: prompts without documents, and what two systems answered.
+OUTPUTS = [
+    {"topic_id": f"p{number}", "question": question, "summaries": [{"system": "A", "text": a}, {"system": "B", "text": b}]}
+    for number, (question, a, b) in enumerate(
+        (
+            ("Why is the sky blue?", "Air scatters blue light more than red.", "It reflects the colour of the sea."),
+            ("What is a prime number?", "One with two divisors.", "A number above 1 that only 1 and itself divide."),
+        )
+    )
+]
 PAPER = r"\documentclass{article}\usepackage{booktabs}\begin{document}\input{table}\end{document}"
 
 
@@ -82,10 +94,13 @@ def main() -> None:
             walk("README to the first judgment", opened(browser, links["annotator"]), judge_once)
             researcher = opened(browser, links["researcher"])
             researcher.get_by_role("button", name="Sign in").click()
-            researcher.get_by_role("link", name="Leaderboard", exact=True).click()
+            researcher.get_by_role("link", name="Results", exact=True).click()
             walk("leaderboard to LaTeX table", researcher, lambda walker: set_table(walker, Path(folder)))
-            researcher.get_by_role("link", name="Studies").first.click()
-            walk("file to invitation", researcher, lambda walker: invite(walker, options.topics))
+            outputs = Path(folder, "outputs.jsonl")
+            outputs.write_text("".join(json.dumps(topic) + "\n" for topic in OUTPUTS))
+            for name, file in (("file to invitation", options.topics), ("two outputs to an arena", outputs)):
+                researcher.get_by_role("link", name="Studies").first.click()
+                walk(name, researcher, lambda walker: invite(walker, file))  # noqa: B023
 
 
 @contextmanager
@@ -150,10 +165,9 @@ def judge_once(walker: Walker) -> None:
 def invite(walker: Walker, topics: Path) -> None:
     """A study of these topics, looked at before it is stored; until its invitation is in the clipboard."""
     walker.follow("New study")
-    walker.fill("Title", "SummEval-OP")
-    walker.press("Create the study")
+    walker.fill("Title", topics.parent.name)
     walker.choose_file("Drop a file here, or choose one", topics)
-    walker.press("Upload")
+    walker.press("Create the study")
     walker.page.get_by_text("This is what the file contains.").wait_for()
     walker.press("Add to the study")
     walker.page.get_by_text("Everything below is now part of the study.").wait_for()
