@@ -21,15 +21,18 @@ os.environ.setdefault("DJANGO_SETTINGS_MODULE", "annotate.settings")
 os.environ.setdefault("CELERY_SKIP_CHECKS", "1")
 
 import gc
+import logging
 import resource
 import socket
 import sys
 import time
 import uuid
+import warnings
 from typing import Any
 
 import django
 from celery import Celery, signals
+from celery.exceptions import SecurityWarning
 from django.conf import settings
 from django.core.exceptions import ImproperlyConfigured
 from django.db import close_old_connections, connections
@@ -107,6 +110,16 @@ def publish(work: Work) -> None:
     app.send_task("work", (work.task, work.key), task_id=task_id, soft_time_limit=soft, time_limit=hard)
 
 
+# Celery warns of root because of pickles, and takes none here (`accept_content`).
+warnings.filterwarnings("ignore", category=SecurityWarning)
+
+
+def is_news(record: logging.LogRecord) -> bool:
+    """That quick work was interrupted is none: the heartbeat starts it again as long work."""
+    return not (record.msg.startswith("Soft time limit") and record.args and QUICK in record.args)
+
+
+logging.getLogger("celery.worker.request").addFilter(is_news)
 _heartbeats: list[Heartbeat] = []
 
 

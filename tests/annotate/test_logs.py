@@ -6,9 +6,11 @@ import io
 import json
 import logging
 from collections.abc import Iterator
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
+from celery.worker.request import Request
 from django.db import InterfaceError, OperationalError, connection
 from django.http import HttpRequest
 from django.test import Client, RequestFactory
@@ -129,6 +131,14 @@ def test_what_a_worker_says_names_its_task(said: io.StringIO) -> None:
     inside, outside = lines(said)
     assert (inside["task"], inside["work"]) == ("5f2a", "refit_topic 12")
     assert "task" not in outside
+
+
+@pytest.mark.parametrize(("limit", "number"), [(app.QUICK, 0), (app.SOFT_LIMIT, 1)])
+def test_a_worker_warns_of_work_that_took_too_long_and_not_of_work_that_was_not_quick(
+    said: io.StringIO, limit: float, number: int
+) -> None:
+    Request.on_timeout(SimpleNamespace(name="work", id="topic:12 5f2a"), True, limit)
+    assert len(lines(said)) == number
 
 
 # The database is away

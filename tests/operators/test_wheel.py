@@ -110,6 +110,7 @@ def test_the_installed_demo_serves_pages_docs_and_pairs_and_is_backed_up(
     installed: Path, demo: tuple[int, str], tmp_path: Path
 ) -> None:
     port, printed = demo
+    assert "warning" not in printed.lower()
     browser = Browser("127.0.0.1", port)
     first = browser.ask("page", "GET", "/")[2]
     for path in re.findall(r'(?:src|href)="(/static/[^"]+\.(?:css|js))"', first):

@@ -4,12 +4,16 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator
+from pathlib import Path
 from random import Random
+from typing import Any
 
 from django.contrib.auth.models import Permission, User
 from django.core.management import call_command
+from django.db import transaction
 
-from annotate import invitations, judging, members, studies
+import formats
+from annotate import imports, invitations, judging, members, studies
 from annotate.management.commands import serve
 from annotate.models import Annotator, Invitation, Membership, Study
 from formats.records import Preference
@@ -78,11 +82,7 @@ def make_demo_study(say: Callable[[str], object]) -> None:
     for user in accounts_by_role.values():
         user.user_permissions.add(Permission.objects.get(codename="add_study"))
     owner = accounts_by_role["researcher"]
-    if not Study.objects.filter(created_by=owner, title=TITLE).exists():
-        say("Storing the demo study: three topics of WikiNews, ten systems ...")
-        counted = {"counted_kinds": "people-and-simulated"}
-        call_command("import_study", str(studies.EXAMPLE), title=TITLE, owner=owner.username, verbosity=0, **counted)
-    study = Study.objects.filter(created_by=owner, title=TITLE).earliest("pk")
+    study = _stored(owner, say, studies.EXAMPLE, title=TITLE, counted_kinds="people-and-simulated")
     if not Annotator.objects.filter(study=study, kind=Annotator.Kind.SIMULATED).exists():
         say(f"Simulating {SIMULATED} judgments per topic from the references ...")
         call_command("simulate_judgments", study.pk, per_topic=SIMULATED, seed=0, verbosity=0)
@@ -93,6 +93,17 @@ def make_demo_study(say: Callable[[str], object]) -> None:
         studies.change_settings(study, owner, guidelines=GUIDELINES, ties_allowed=True, pilot=True)
         members.set_role(study, owner, accounts_by_role["admin"], Membership.Role.ADMIN)
         invitations.invite(study, owner, role=Membership.Role.ANNOTATOR, label=LABEL)
+
+
+@transaction.atomic
+def _stored(owner: User, say: Callable[[str], object], path: Path, *, title: str, **settings: Any) -> Study:
+    """The owner's study of this title; if there is none yet, made of a file or folder."""
+    study = Study.objects.filter(created_by=owner, title=title).order_by("pk").first()
+    if study is None:
+        say(f"Storing the study “{title}” ...")
+        study = studies.make_study(owner, title=title, **settings)
+        imports.store(study, formats.read(path, existing=formats.Existing({}), language=study.language))
+    return study
 
 
 def _about_summaries(study: Study) -> Iterator[Preference]:
