@@ -39,7 +39,11 @@ FILE = ROOT.parent / "shared" / "data" / "summeval_op" / "topics.jsonl"
 DEAF = 350
 #: An arena: prompts without documents, and what two systems answered.
 OUTPUTS = [
-    {"topic_id": f"p{number}", "question": question, "summaries": [{"system": "A", "text": a}, {"system": "B", "text": b}]}
+    {
+        "topic_id": f"p{number}",
+        "question": question,
+        "summaries": [{"system": "A", "text": a}, {"system": "B", "text": b}],
+    }
     for number, (question, a, b) in enumerate(
         (
             ("Why is the sky blue?", "Air scatters blue light more than red.", "It reflects the colour of the sea."),
