@@ -34,9 +34,15 @@ def existing_from(topics: Iterable[Topic]) -> Existing:
 
 
 def assembled(draft: Draft, existing: Existing | None, language: str, place: Place) -> Bundle:
-    """The bundle, or complaints. Late summaries and scores of topics of the same draft join those topics."""
+    """The bundle, or complaints. Late summaries and scores of topics of the same draft join those topics.
+
+    If reading brought complaints, only topics are checked: others may miss what could not be read.
+    """
     whole = _Whole(draft, existing, language)
+    is_incomplete = bool(place.complaints.collected)
     whole.check_topics()
+    if is_incomplete:
+        raise place.complaints.refused()
     whole.check_bases()
     late = whole.join_summaries()
     scores = whole.join_scores()

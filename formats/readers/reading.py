@@ -78,7 +78,6 @@ def read(
             _read_file(path, place, draft)
     except BROKEN as error:
         place.refuse("a file that cannot be read (%(why)s)", "a complete file", why=type(error).__name__)
-    place.complaints.raise_if_any()
     return assembled(draft, existing, language, place)
 
 
@@ -177,11 +176,12 @@ def _reader(source: Source, beginning: bytes, line: bytes, place: Place) -> Read
     lower = source.name.lower()
     if line.startswith((b"{", b"[")) or lower.endswith((".jsonl", ".ndjson", ".json")):
         return _reader_of_lines(line, lower, place)
-    header = set(read_header(line.decode("utf-8", "replace")))
-    reader = max(_TABLES, key=lambda reader: len(header & set(_TABLES[reader].needed)))
-    shared = len(header & set(_TABLES[reader].needed))
-    if shared >= 2 or beginning.startswith((b"\xff\xfe", b"\xfe\xff")):
-        return reader
+    header = read_header(line.decode("utf-8", "replace"))
+    names = {*header, *(part for cell in header for part in cell.split("_"))}  # of topic_id: topic
+    shares = {reader: len(names & {*own.needed}) / len(own.needed) for reader, own in _TABLES.items()}
+    nearest = max(shares, key=shares.__getitem__)
+    if shares[nearest] >= 0.5 or beginning.startswith((b"\xff\xfe", b"\xfe\xff")):
+        return nearest
     if b"\0" in beginning:
         place.refuse("bytes that are not text", KINDS)
     else:
@@ -191,6 +191,9 @@ def _reader(source: Source, beginning: bytes, line: bytes, place: Place) -> Read
 
 
 def _reader_of_lines(line: bytes, name: str, place: Place) -> Reader | None:
+    if line == b"[":
+        place.at(1).refuse("a list", "one JSON object per line, without brackets around all of them")
+        return None
     if _TOPIC.search(line):
         return topics.read_topics
     if _PREFERENCE.search(line):

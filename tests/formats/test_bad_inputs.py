@@ -90,11 +90,12 @@ JSON_LINES = [
     Bad("t.jsonl", GOOD[:-5], 1, "", "a string that starts at column 53 and is never closed", "one complete JSON"),
     Bad("t.jsonl", GOOD + "\n{'topic_id': 1}", 2, "", "no JSON at column 2: \"'topic_id'", "one complete JSON object"),
     Bad("t.jsonl", "[" + GOOD + "]", 1, "", "a list of 1", "without brackets around all of them"),
-    Bad("t.jsonl", "[\n" + GOOD + "\n]", 1, "", "incomplete JSON", "one complete JSON object per line"),
+    Bad("t.jsonl", "[\n" + GOOD + "\n]", 1, "", "a list", "one JSON object per line, without brackets"),
     Bad("t.jsonl", '"topic_id":', 1, "", "no JSON at column 11", "one complete JSON object per line"),
     Bad("t.jsonl", GOOD + "\nnull", 2, "", "null", "a JSON object"),
     Bad("t.jsonl", GOOD + "\n17", 2, "", "the number 17", "one JSON object per line"),
     Bad("t.jsonl", GOOD + GOOD, 1, "", "no JSON at column", "one complete JSON object per line"),
+    Bad("t.jsonl", GOOD + "\n33\n" + GOOD, 3, "topic_id", 'the topic "T" for the second time', "each topic once"),
     Bad("t.jsonl", GOOD + "\n\n" + GOOD, 3, "topic_id", 'the topic "T" for the second time', "each topic once"),
     Bad(
         "t.jsonl",
@@ -275,6 +276,8 @@ TABLES = [
         "s.csv", "topic,system,text\nT,s,x\nT,s,y\n", 3, "system", 'a second summary of topic "T" by "s"', "one summary"
     ),
     Bad("s.csv", "topic,system,text\nT,s," + "x" * 1_000_001, 2, "text", "a text larger than 1 MB", "shorter"),
+    Bad("s.csv", "topic_id,system,summary\nT,s,x\n", 1, "", 'no column topic', "the columns topic,system,text"),
+    Bad("p.csv", "sentence_a,sentence_b,better\nx,y,a\n", 1, "", 'no column winner', "the columns topic,a,b,winner"),
     Bad("x.csv", "name,age\nEve,7\n", 1, "", 'a file that begins with "name,age"', "human scores (.csv with"),
 ]
 
