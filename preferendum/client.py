@@ -141,9 +141,14 @@ class Study:
         return self._store(self._api.post(f"{self._here}uploads/simulated/", settings), timeout)
 
     def wait(self, name: str = "", timeout: float = 600.0, **choices: str) -> None:
-        """Wait until the leaderboard, or the analysis of this name, has all that is known so far."""
+        """Wait until the leaderboard, or the analysis of this name, has all that is known so far.
+
+        Raises `ApiError` at once where the study lacks what the analysis needs, such as human scores.
+        """
         path = self._analysis(name) if name else f"{self._here}leaderboard/"
-        _until(lambda: self._api.get(path, **choices), _is_whole, timeout)
+        shown = _until(lambda: self._api.get(path, **choices), _is_whole, timeout)
+        if shown.get("needs"):
+            raise ApiError(200, "needs", shown["needs"])
 
     def leaderboard(self, **choices: str) -> list[Row]:
         """A row for each system, the first place first; `scored_by` as the API has it."""
@@ -219,7 +224,7 @@ class Study:
 
 def _is_whole(shown: Row) -> bool:
     is_behind = shown.get("is_outdated") or shown.get("behind", 0) > len(shown.get("failures", ()))
-    return bool(shown["problem"] or not (shown["is_old"] or is_behind))
+    return bool(shown["problem"] or shown.get("needs") or not (shown["is_old"] or is_behind))
 
 
 def _until(ask: Callable[[], Row], is_done: Callable[[Row], object], timeout: float) -> Row:

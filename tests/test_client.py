@@ -130,6 +130,8 @@ def test_what_the_api_refuses_is_said_in_its_words(web: Web, worker: object, tok
     assert all(complaint in str(refused.value) for complaint in refused.value.fields["file"])
     with pytest.raises(ValueError, match="agreement-of-annotators"):
         study.results("agree-to-nothing")
+    with pytest.raises(ApiError, match="Upload what people think of the summaries"):
+        study.wait("metric-agreement")
     with pytest.raises(ApiError, match="not_found"):
         study.answer({"key": uuid.uuid4(), "revision": 1}, "left")
 

@@ -125,6 +125,11 @@ class Opened:
         return f"{_('Preferences rest on:')} {own.counted.words}" if own.counted.total else _("No judgments count yet.")
 
     @property
+    def needs(self) -> str:
+        """What there must be before there is an answer; "" if it is there."""
+        return "" if self.stored.is_possible else _(self.analysis.needs)
+
+    @property
     def asked(self) -> dict[str, str]:
         """The query that makes the same choice."""
         return {choice.name: choice.chosen for choice in self.choices if choice.chosen}

@@ -80,10 +80,11 @@ class TopicComparison:
 
 
 def of_study(study: Study, scored_by: str) -> Systems:
-    """Systems with summaries, in the order of the board that is scored this way, then those without a place."""
+    """Systems with summaries, in the order of the board that is scored this way, then people and those without a
+    place."""
     board = boards.of_study(study, scored_by)
     systems = {row.name: row for row in System.objects.filter(study=study, summaries__isnull=False).distinct()}
-    ranked = [systems.pop(row.system) for row in board.everyone if row.system in systems]
+    ranked = [systems.pop(row.system) for row in (*board.rows, *board.human_written) if row.system in systems]
     keyed = tuple((system.pk, system.name) for system in (*ranked, *systems.values()))
     return Systems(keyed, lambda first, second: of_two(study, board, first, second))
 

@@ -7,7 +7,7 @@ from django.test import Client
 from django.urls import reverse
 from django.utils.html import escape
 
-from annotate.models import Fit, Score, Study, System, Utility
+from annotate.models import Fit, Score, Study, Summary, System, Utility
 from annotate.reports import comparison
 from annotate.reports import leaderboard as boards
 from formats.analyses.two_systems import TwoSystems
@@ -110,6 +110,10 @@ def test_two_systems_are_compared_topic_by_topic(client: Client, study: Study) -
     turned = compared(study, second, first)
     assert turned.lead is not None
     assert (turned.lead.difference, turned.lead.low) == (-shown.lead.difference, -(shown.lead.high or 0))
+
+    Summary.objects.filter(system=first).update(person=True)
+    systems = comparison.of_study(study, "recommended").systems
+    assert [name for _key, name in systems] == [second.name, first.name, "off"], "people follow the ranked systems"
 
 
 def test_by_the_stop_rule_two_systems_are_compared_with_the_plan_beside_them(client: Client) -> None:

@@ -33,11 +33,16 @@ class TableSerializer(serializers.Serializer[Any]):
 
 
 class QuestionSerializer(serializers.Serializer[Any]):
-    """An analysis as a question; `verdict`: null before it is computed; `is_old`: newer data wait to be included."""
+    """An analysis as a question.
+
+    `verdict`: null before it is computed; `needs`: what the study lacks for that; `is_old`: newer data wait to be
+    included.
+    """
 
     name = serializers.CharField(source="analysis.name")
     question = serializers.CharField(source="analysis.question")
     verdict = serializers.CharField(source="shown.verdict", default=None, allow_null=True)
+    needs = serializers.CharField()
     is_old = serializers.BooleanField(source="stored.is_old")
     is_left_out = serializers.BooleanField(source="stored.is_left_out")
     problem = serializers.CharField(source="stored.problem")
