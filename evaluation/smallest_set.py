@@ -1,4 +1,4 @@
-"""How many answers would have to be wrong: the fewest judgments without which another system is first.
+"""On how few answers first place rests: the fewest judgments without which another system is first.
 
 Leaving a judgment out changes a system's importance by what it added to the corrected chances
 (`evaluation.fit.chances`): its residual, in the direction of its two sentences, and the share of all others that it

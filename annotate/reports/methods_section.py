@@ -121,6 +121,8 @@ def _question(facts: StudyFacts) -> Iterator[str]:
             yield template % {"answer": capfirst(_(answer.name))}
     if facts.study.must_prefer:
         yield _("One of the two must be chosen.")
+    if facts.rests_on.counted.human and (facts.study.reason_words or facts.study.reason_note):
+        yield _("Annotators could give a reason with each answer.")
 
 
 def _judged(facts: StudyFacts) -> Iterator[str]:
@@ -158,9 +160,9 @@ def _drawn(facts: StudyFacts) -> Iterator[str]:
     """How pairs were drawn, without those imported from a file."""
     if facts.telling:
         drawn = {"random": facts.random, "telling": facts.telling}
-        yield _("Of the pairs %(random)d were drawn at random, %(telling)d because they tell more than others.") % drawn
+        yield _("Of the pairs %(random)d were drawn at random and %(telling)d chosen adaptively.") % drawn
         if facts.summaries:
-            yield _("The latter tell systems apart, with probabilities that the scores allow for.")
+            yield _("The latter tell systems apart, with known probabilities that the scores correct for.")
     elif facts.random == facts.judgments:
         yield _("All pairs were drawn at random.")
 

@@ -56,7 +56,7 @@ def _table(least: Sequence[Consistency]) -> Table:
         (
             Column("annotator", _("Annotator"), as_text),
             Column("by"),
-            Column("value", _("Fit to the others") if least[0].by == "fit" else _("Repeats"), decimals(2)),
+            Column("value", _("Predictability") if least[0].by == "fit" else _("Repeats"), decimals(2)),
             Column("low"),
             Column("high"),
             Column("", _("95% interval")),

@@ -105,7 +105,7 @@ def scores(record: ScoresTable, is_of_several: bool = False, is_of_system: bool 
         ),
         tuple(tuple(_cells(row, record, rated)) for row in record.summaries),
         note=_(
-            "Higher is better everywhere. A dash: nothing is said of the summary. Single: the assessors’ own scores; a "
+            "Higher is better everywhere. –: not computed. Single: the assessors’ own scores; a "
             "summary’s page names them."
         ),
         links=tuple({"summary_id": row.summary} for row in record.summaries),

@@ -204,7 +204,7 @@ ANALYSES = (
     Analysis(
         name="smallest-set",
         title=gettext_noop("Smallest set"),
-        asks=gettext_noop("How many answers would have to be wrong?"),
+        asks=gettext_noop("On how few answers does first place rest?"),
         keys=(),
         show=smallest_set.show,
         needs=_JUDGMENTS,

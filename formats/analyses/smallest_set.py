@@ -41,8 +41,8 @@ def show(listed: FoundSet, _asked: Mapping[str, str]) -> Shown:
         return Shown(none, [])
     n = len(smallest.judgments)
     sentence = ngettext(
-        "Without %(n)d of %(among)d answers, %(instead)s would be first instead of %(first)s.",
-        "Without %(n)d of %(among)d answers, %(instead)s would be first instead of %(first)s.",
+        "First place rests on %(n)d of %(among)d answers: without it, %(instead)s would be first, not %(first)s.",
+        "First place rests on %(n)d of %(among)d answers: without them, %(instead)s would be first, not %(first)s.",
         n,
     )
     about = {"n": n, "among": smallest.among, "instead": smallest.instead, "first": smallest.first}

@@ -98,20 +98,20 @@ def test_it_says_how_the_pairs_were_drawn(study: Study) -> None:
     drawn = [judged(annotator) for _ in range(5)]
     assert "All pairs were drawn at random." in told(own)
     Assignment.objects.filter(pk__in=[one.pk for one in drawn[:3]]).update(reason=Assignment.Reason.SUGGESTED)
-    assert "2 were drawn at random, 3 because they tell more than others." in told(own)
+    assert "2 were drawn at random and 3 chosen adaptively." in told(own)
     Summary.objects.create(topic=own.topics.get(), system=System.objects.create(study=own, name="A"), text="Rain.")
-    assert "3 because they tell more than others. The latter tell systems apart" in told(own)
+    assert "3 chosen adaptively. The latter tell systems apart" in told(own)
 
 
 def test_it_changes_with_the_study(study: Study) -> None:
     bob = Annotator.objects.get(study=study, pseudonym="bob")
     assert "One of the two must be chosen." in told(study)
     judging.exclude(bob, owner(study), "too fast")
-    studies.change_settings(study, owner(study), score="published", ties_allowed=True)
+    studies.change_settings(study, owner(study), score="published", ties_allowed=True, reason_note=True)
     text = told(study)
     assert "1 annotator was excluded" in text
     assert "by equations 2 to 5 as published (Zopf 2018). Systems are ranked by the mean over topics. No diff" in text
-    assert "counts as half a win" in text
+    assert "counts as half a win for each side. Annotators could give a reason with each answer." in text
     assert "No judgment has been collected so far." in told(making.study())
 
 

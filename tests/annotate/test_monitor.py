@@ -581,7 +581,7 @@ def test_the_smallest_set_lists_the_answers_without_which_another_system_would_b
     assert ("find_smallest_set", study.pk) not in {(work.task, work.key) for work in find_work()}
     smallest = kept.heads("smallest-set", study=study).get().read(SmallestSet)
     assert smallest is not None
-    said = f"Without {len(smallest.judgments)} of {smallest.among} answers, {smallest.instead}"
+    said = f"First place rests on {len(smallest.judgments)} of {smallest.among} answers: without "
     assert said in text_of(signed_in(study), reverse("leaderboard", args=[study.pk]))
     text, hidden = (text_of(signed_in(study, role), page) for role in ("owner", "researcher"))
     assert said in text

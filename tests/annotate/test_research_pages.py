@@ -418,7 +418,7 @@ def test_simulated_judgments_are_called_so_wherever_their_results_stand(
     sentence = snow.sentences.first()
     assert sentence
     places = {
-        reverse("study", args=[study.pk]): "Judgments that count: 4 by people (4 imported), 2 simulated",
+        reverse("study", args=[study.pk]): "Counted: 4 by people (4 imported), 2 simulated",
         reverse("study_topics", args=[study.pk]): "0 of 3 2 simulated",
         reverse("topic", args=[study.pk, snow.pk]): "from 2 judgments. 2 simulated",
         reverse("topic_leaderboard", args=[study.pk, snow.pk]): "From 2 judgments 2 simulated",

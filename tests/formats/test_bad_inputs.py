@@ -276,8 +276,8 @@ TABLES = [
         "s.csv", "topic,system,text\nT,s,x\nT,s,y\n", 3, "system", 'a second summary of topic "T" by "s"', "one summary"
     ),
     Bad("s.csv", "topic,system,text\nT,s," + "x" * 1_000_001, 2, "text", "a text larger than 1 MB", "shorter"),
-    Bad("s.csv", "topic_id,system,summary\nT,s,x\n", 1, "", 'no column topic', "the columns topic,system,text"),
-    Bad("p.csv", "sentence_a,sentence_b,better\nx,y,a\n", 1, "", 'no column winner', "the columns topic,a,b,winner"),
+    Bad("s.csv", "topic_id,system,summary\nT,s,x\n", 1, "", "no column topic", "the columns topic,system,text"),
+    Bad("p.csv", "sentence_a,sentence_b,better\nx,y,a\n", 1, "", "no column winner", "the columns topic,a,b,winner"),
     Bad("x.csv", "name,age\nEve,7\n", 1, "", 'a file that begins with "name,age"', "human scores (.csv with"),
 ]
 

@@ -68,9 +68,9 @@ def _columns() -> list[dict[str, str]]:
         {"ties": _("No preference"), "skips": _("skipped")},
         {"gold": _("Gold pairs")},
         {"repeats": _("Repeats")},
-        {"circles": _("Circular triples")},
-        {"fit": _("Fit to the others")},
-        {"e": _("E-value")},
+        {"circles": _("Contradictions")},
+        {"fit": _("Predictability")},
+        {"e": _("Evidence of clicking")},
     ]
 
 
