@@ -1,4 +1,4 @@
-"""Which pairs of summaries to show next (docs/model.md, Which pair of summaries next).
+"""Which pairs of summaries to show next (docs/model.md, Whole summaries).
 
 Never two with one text. Pairs of a topic that were answered least often have priority; among these, those whose systems
 have the fewest answers in the study; among these, those whose outcome is least certain and says most of the systems:

@@ -1,4 +1,4 @@
-"""The content of a text: how often it has each stem, without stop words (docs/model.md, Scores)."""
+"""The content of a text: how often it has each stem, without stop words (docs/model.md)."""
 
 from __future__ import annotations
 

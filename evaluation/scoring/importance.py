@@ -1,4 +1,4 @@
-"""What a summary says that people prefer: importance, coverage, and both in one (docs/model.md, Scores).
+"""What a summary says that people prefer: importance, coverage, and both in one (docs/model.md).
 
 Of a topic: x_jw, how often word w occurs in source sentence j; n_w = sum_j x_jw, in all of them; i_w its IDF;
 T = sum_w n_w i_w. Words are stems without stop words (`evaluation.scoring.content`). Of the judgments: value_j, the
@@ -23,8 +23,8 @@ are 1 + 4 (b - 1/2). It is coverage where all values are equal, and 1 for the wh
 **Cleared of length.** People tend to prefer the longer of two sentences. The expected effect of a sentence's length is
 subtracted from its value, so that words gain nothing from the length of the sentences that they occur in:
 value = 1/2 + c - e, with c the chance and e its regression on the logarithm of the number of characters, standardized,
-and the square of that. Two pseudo-sentences without any effect, one for each slope, shrink the regression where
-sentences are few.
+its square, and its rank. Pseudo-sentences without any effect (`PSEUDO_SENTENCES`) shrink the slopes where sentences are
+few.
 
 Importance and combined are linear in the chances, with weights that depend on texts alone: row a_S of
 `SharedWords.importance` gives I(S) = a_S c and its variance, error^2 |a_S|^2 where all pairs are equally likely.

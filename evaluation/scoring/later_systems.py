@@ -1,4 +1,4 @@
-"""Win rates of systems without judgments, predicted from the texts of judged summaries (docs/model.md, Later systems).
+"""Win rates of systems without judgments, predicted from the texts of judged summaries (docs/model.md).
 
 Three features of a summary, each less its mean over the judged summaries of its topic, and then the mean over topics:
 

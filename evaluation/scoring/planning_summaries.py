@@ -1,4 +1,4 @@
-"""How many answers about summaries a study needs (docs/model.md, Planning).
+"""How many answers about summaries a study needs (docs/model.md, Whole summaries).
 
 With pairs spread evenly over s systems and T topics, m answers a topic, and w the mean of p (1 - p), the difference of
 two systems' alpha has the variance
