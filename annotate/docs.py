@@ -8,6 +8,7 @@ from functools import cache
 from itertools import count, pairwise
 
 import nh3
+from django.templatetags.static import static
 from django.urls import reverse
 from django.utils.html import escape
 from django.utils.safestring import mark_safe
@@ -38,10 +39,15 @@ PAGES = {
 }
 NAMES = frozenset(name for names in PAGES.values() for name in names)
 
-PARSER = MarkdownIt("commonmark", {"html": True}).enable("table").disable("image")
+PARSER = MarkdownIt("commonmark", {"html": True}).enable("table")
 CLEANER = nh3.Cleaner(
-    tags={*markdown.TAGS, "h1", "kbd", "table", "thead", "tbody", "tr", "th", "td"},
-    attributes={"a": {"href", "title"}, "ol": {"start"}, **{f"h{level}": {"id"} for level in range(1, 7)}},
+    tags={*markdown.TAGS, "h1", "img", "kbd", "table", "thead", "tbody", "tr", "th", "td"},
+    attributes={
+        "a": {"href", "title"},
+        "img": {"alt", "src"},
+        "ol": {"start"},
+        **{f"h{level}": {"id"} for level in range(1, 7)},
+    },
     url_schemes={"http", "https", "mailto"},
     link_rel=None,
 )
@@ -103,7 +109,8 @@ def _give_anchors(tokens: list[Token]) -> list[Heading]:
 
 
 def _lead_within_the_site(children: list[Token]) -> list[Token]:
-    """Links to other files lead to their pages, under their titles; links to files without a page become text."""
+    """Links to other files lead to their pages, under their titles; links to files without a page become text. Pictures
+    are static files."""
     kept: list[Token] = []
     is_left_out = False
     for token in children:
@@ -112,6 +119,8 @@ def _lead_within_the_site(children: list[Token]) -> list[Token]:
             is_left_out = address is None
             if address is not None:
                 token.attrSet("href", address)
+        if token.type == "image":
+            token.attrSet("src", static("docs/" + str(token.attrGet("src")).removeprefix("images/")))
         if token.type == "text" and (match := TO_FILE.fullmatch(token.content)) and match[1] in NAMES:
             token.content = title_of(match[1])
         if not (is_left_out and token.type in ("link_open", "link_close")):

@@ -225,7 +225,7 @@ TIME_ZONE = "UTC"
 
 STATIC_URL = "static/"
 STATIC_ROOT = Path(os.environ.get("PREFERENDUM_STATIC", DATA_DIR / "static"))
-STATICFILES_DIRS = [FILES / "static"]
+STATICFILES_DIRS = [FILES / "static", ("docs", FILES / "docs" / "images")]
 WHITENOISE_ALLOW_ALL_ORIGINS = False  # other sites' pages need none of our files
 MEDIA_ROOT = Path(os.environ.get("PREFERENDUM_FILES", DATA_DIR / "files"))
 STORAGES = {

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 from django.conf import settings
+from django.contrib.staticfiles import finders
 from django.test import Client
 from django.urls import reverse
 
@@ -64,3 +65,13 @@ def test_every_help_link_leads_to_a_heading() -> None:
     for name, anchor in found + of_menu:
         assert name in docs.NAMES
         assert not anchor or anchor in anchors(name), (name, anchor)
+
+
+def test_pictures_are_described_static_files() -> None:
+    pictures = [picture for name in docs.NAMES for picture in re.findall(r"<img [^>]+>", docs.load(name).html)]
+    assert len(pictures) >= 3
+    for picture in pictures:
+        assert re.search(r' alt="[^"]+"', picture), picture
+        found = re.search(r' src="/static/([^"]+)"', picture)
+        assert found, picture
+        assert finders.find(found[1]), picture
