@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
+from collections import Counter
 
 import pytest
 from django.contrib.auth.models import User
@@ -12,7 +13,7 @@ from django.urls import reverse
 
 from annotate import invitations, studies
 from annotate.management.commands import demo
-from annotate.models import Judgment, Ranking, ScoredBy, Study
+from annotate.models import HumanScore, Judgment, Ranking, ScoredBy, Study
 from evaluation.worker import tasks
 
 pytestmark = pytest.mark.django_db
@@ -50,3 +51,17 @@ def test_the_board_on_the_start_page_is_the_leaderboard_of_the_demo(client: Clie
     win_rates = Ranking.objects.get(study=study, scored_by=ScoredBy.WIN_RATE)
     assert (win_rates.problem, win_rates.systems.count()) == ("", 10)
     assert Judgment.objects.counted().filter(assignment__topic__summaries_of__isnull=False).count() == 90
+
+
+def test_the_second_study_has_peoples_ratings_and_preferences_and_says_whose_they_are() -> None:
+    demo.make_rated_study(lambda _line: None)
+    study = Study.objects.get(title=demo.RATED_TITLE)
+    assert "CC BY 4.0" in study.title
+    assert "Wang, Pang, Chen, Phang and Bowman" in study.guidelines
+    assert HumanScore.objects.filter(summary__topic__study=study).exists()
+    counted = Judgment.objects.counted().filter(assignment__topic__study=study)
+    rows = counted.values_list("assignment__annotator__kind", "assignment__topic__summaries_of")
+    kinds = Counter((kind, "sentences" if summaries_of is None else "summaries") for kind, summaries_of in rows)
+    assert kinds == {("human", "summaries"): 540, ("simulated", "sentences"): 4 * demo.SIMULATED_OF_STORIES}
+    demo.make_rated_study(lambda _line: None)  # again, after a start that broke off
+    assert counted.count() == kinds.total()

@@ -1,4 +1,4 @@
-"""`manage.py demo`: the whole product on this machine, with a real study to try it on."""
+"""`manage.py demo`: the whole product on this machine, with real studies to try it on."""
 
 from __future__ import annotations
 
@@ -40,6 +40,18 @@ GUIDELINES = "\n\n".join(
         "a disaster than “He said that he had bought the painting for his wife.”",
     ]
 )
+#: Questions about stories, and what four reviewers think of the answers (annotate/demo/README.md).
+RATED = studies.EXAMPLE.parent / "squality"
+#: Whoever sees the study sees whose work it is.
+RATED_TITLE = "SQuALITY demo (Wang et al. 2022, CC BY 4.0)"
+#: Judgments about the sentences of each story that is here: more than one a sentence.
+SIMULATED_OF_STORIES = 500
+RATED_GUIDELINES = (
+    "Of two answers to a question about a story, prefer the one that tells more of what matters and gets it right.\n\n"
+    "The questions, answers, ratings and preferences are those of [SQuALITY](https://github.com/nyu-mll/SQuALITY) "
+    "(Wang, Pang, Chen, Phang and Bowman, EMNLP 2022), [CC BY 4.0](https://creativecommons.org/licenses/by/4.0/); the "
+    "stories, Project Gutenberg's. The judgments about sentences are simulated."
+)
 #: The demo's users; annotators need no account.
 ROLES = {
     "researcher": "demo-researcher",
@@ -49,11 +61,12 @@ OWNER = ROLES["researcher"]
 
 
 class Command(serve.Command):
-    help = "Set up a demo study of real news and serve everything on this machine, until Ctrl-C."
+    help = "Set up demo studies of news and stories and serve everything on this machine, until Ctrl-C."
 
     def prepare(self) -> None:
         super().prepare()
         make_demo_study(self.stdout.write)
+        make_rated_study(self.stdout.write)
 
     def welcome(self, origin: str) -> None:
         """Print the address and a link for each role."""
@@ -83,9 +96,7 @@ def make_demo_study(say: Callable[[str], object]) -> None:
         user.user_permissions.add(Permission.objects.get(codename="add_study"))
     owner = accounts_by_role["researcher"]
     study = _stored(owner, say, studies.EXAMPLE, title=TITLE, counted_kinds="people-and-simulated")
-    if not Annotator.objects.filter(study=study, kind=Annotator.Kind.SIMULATED).exists():
-        say(f"Simulating {SIMULATED} judgments per topic from the references ...")
-        call_command("simulate_judgments", study.pk, per_topic=SIMULATED, seed=0, verbosity=0)
+    _simulate(study, SIMULATED, say)
     if study.compares == "sentences":
         studies.change_settings(study, owner, compares="both", summary_share=SUMMARY_SHARE)
         judging.import_judgments(study, list(_about_summaries(study)), Annotator.Kind.SIMULATED)
@@ -93,6 +104,30 @@ def make_demo_study(say: Callable[[str], object]) -> None:
         studies.change_settings(study, owner, guidelines=GUIDELINES, ties_allowed=True, pilot=True)
         members.set_role(study, owner, accounts_by_role["admin"], Membership.Role.ADMIN)
         invitations.invite(study, owner, role=Membership.Role.ANNOTATOR, label=LABEL)
+
+
+def make_rated_study(say: Callable[[str], object]) -> None:
+    """Store a study whose summaries people rated and compared, with simulated judgments about sentences."""
+    owner = account(OWNER)
+    study = _stored(
+        owner,
+        say,
+        RATED,
+        title=RATED_TITLE,
+        compares="both",
+        summary_question="Which answer to the question about the story is better?",
+        guidelines=RATED_GUIDELINES,
+        judgments_per_pair=3,
+        counted_kinds="people-and-simulated",
+    )
+    _simulate(study, SIMULATED_OF_STORIES, say)
+    members.set_role(study, owner, account(ROLES["admin"]), Membership.Role.ADMIN)
+
+
+def _simulate(study: Study, per_topic: int, say: Callable[[str], object]) -> None:
+    if not Annotator.objects.filter(study=study, kind=Annotator.Kind.SIMULATED).exists():
+        say(f"Simulating {per_topic} judgments per topic from the references ...")
+        call_command("simulate_judgments", study.pk, per_topic=per_topic, seed=0, verbosity=0)
 
 
 @transaction.atomic
