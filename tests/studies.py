@@ -33,7 +33,8 @@ def person() -> User:
 
 
 def study(**settings: Any) -> Study:
-    return studies.make_study(person(), **{"title": "News", "question": "Which matters more?"} | settings)
+    off = {"shared_share": 0.0, "repeat_share": 0.0}
+    return studies.make_study(person(), **{"title": "News", "question": "Which matters more?"} | off | settings)
 
 
 def example_bundle(topic: str = "ohio") -> formats.Bundle:

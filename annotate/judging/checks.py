@@ -14,18 +14,15 @@ from typing import TypeVar
 
 from django.db.models import F, QuerySet
 from django.db.models.functions import Now
-from django.utils.crypto import salted_hmac
 
 from annotate.database.statements import Candidates, Choice
-from annotate.judging.choosing import chance
+from annotate.judging.choosing import BETWEEN, chance
 from annotate.models import Annotator, Assignment, GoldPair, LockedTopic, Pair, Sentence, Study
 from formats.answers import SIDES
 
 State = Assignment.State
 Reason = Assignment.Reason
 
-#: How many pairs come between a pair and its repeat, at least.
-BETWEEN = 5
 #: Among how many of an annotator's last pairs one to repeat is chosen.
 LOOK = 50
 #: How many candidates are tried: one that was just seen in another tab is passed over.
@@ -121,39 +118,12 @@ def practice_right(annotator: Annotator) -> int:
 # Gold pairs and repeats
 
 
-def checks_due(annotator: Annotator, ahead: bool) -> Iterator[Check]:
-    """Candidates for a check in place of an ordinary pair, if one is due now."""
-    reason = due(annotator, annotator.judged + annotator.skipped + ahead)
-    if reason is not None:
-        yield from _gold(annotator) if reason == Reason.GOLD else _seen_before(annotator)
-
-
-def due(annotator: Annotator, turn: int) -> str | None:
-    """The kind of check in this turn (from 0); None for an ordinary pair.
-
-    Turns are cut into stretches of 1 / share. Each stretch has one check, at a place that follows from a secret. So all
-    annotators get exactly their share, and nobody can predict the next check. Where a gold pair is due in the same
-    turn, the repeat follows one turn later.
-    """
-    gold, repeat = annotator.study.gold_share, annotator.study.repeat_share
-
-    def falls(share: float, name: str, at: int) -> bool:
-        return at >= 0 and _falls(annotator, share, name, at)
-
-    if gold and falls(gold, "gold", turn):
-        return Reason.GOLD
-    if not repeat:
-        return None
-    here = turn - BETWEEN - 1
-    put_off = gold and falls(gold, "gold", turn - 1) and falls(repeat, "repeat", here - 1)
-    return Reason.REPEAT if falls(repeat, "repeat", here) or put_off else None
-
-
-def _falls(annotator: Annotator, share: float, name: str, turn: int) -> bool:
-    stretch = math.floor(turn * share + 1e-9)
-    start, end = math.ceil(stretch / share - 1e-9), math.ceil((stretch + 1) / share - 1e-9)
-    digest = salted_hmac(f"check {name}", f"{annotator.key} {stretch}", algorithm="sha256").digest()
-    return turn == start + int.from_bytes(digest[:8]) % (end - start)
+def candidates(annotator: Annotator, reason: str | None) -> Iterator[Check]:
+    """Gold pairs, or pairs to repeat, as `due` gives the reason; none for another one."""
+    if reason == Reason.GOLD:
+        yield from _gold(annotator)
+    elif reason == Reason.REPEAT:
+        yield from _seen_before(annotator)
 
 
 def _gold(annotator: Annotator) -> Iterator[Check]:

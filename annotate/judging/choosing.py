@@ -7,10 +7,12 @@ predict the next pair.
 
 from __future__ import annotations
 
+import math
 from itertools import combinations
 from random import SystemRandom
 
 from django.db.models import Exists, OuterRef, Q
+from django.utils.crypto import salted_hmac
 
 from annotate.database import statements
 from annotate.database.statements import Candidates, Choice
@@ -26,8 +28,12 @@ Reason = Assignment.Reason
 FEW = 3
 #: One annotator's maximum share of a topic's judgments of summaries: a topic needs few, and two say more than one.
 MOST_OF_SUMMARIES = 0.5
-#: How many of the oldest unfinished pairs a draw looks at.
+#: How many of the oldest unfinished pairs a draw looks at, or of the newest answers.
 LOOK = 64
+#: How many pairs come between a pair and its repeat, at least.
+BETWEEN = 5
+#: A pair that one other annotator has judged is due; the answer to it counts like the first one.
+SHARED = "shared"
 #: How many random pairs are tried at once, and then, before all that are left are listed: in a topic with 95 of 100
 #: pairs gone, one draw in 27 needs the list.
 TRIES = (2, 8, 54)
@@ -36,11 +42,41 @@ TRIES = (2, 8, 54)
 NOT_FREE = Q(is_free=False)
 
 
-def choose(topic: LockedTopic, annotator: Annotator, candidates: Candidates, thorough: bool = False) -> Choice | None:
+def due(annotator: Annotator, turn: int) -> str | None:
+    """What this turn (from 0) checks: a gold pair, a repeat or a `SHARED` pair; None for an ordinary pair.
+
+    Turns are cut into stretches of 1 / share. Each stretch has one check, at a place that follows from a secret. So all
+    annotators get exactly their share, and nobody can predict the next check. Where a gold pair is due in the same
+    turn, the repeat follows one turn later; a shared pair that falls together with one of them is left out.
+    """
+    study = annotator.study
+    gold, repeat, here = study.gold_share, study.repeat_share, turn - BETWEEN - 1
+    if _falls(annotator, gold, "gold", turn):
+        return Reason.GOLD
+    if _falls(annotator, repeat, "repeat", here):
+        return Reason.REPEAT
+    if gold and _falls(annotator, gold, "gold", turn - 1) and _falls(annotator, repeat, "repeat", here - 1):
+        return Reason.REPEAT
+    return SHARED if study.judgments_per_pair == 1 and _falls(annotator, study.shared_share, SHARED, turn) else None
+
+
+def _falls(annotator: Annotator, share: float, name: str, turn: int) -> bool:
+    if not share or turn < 0:
+        return False
+    stretch = math.floor(turn * share + 1e-9)
+    start, end = math.ceil(stretch / share - 1e-9), math.ceil((stretch + 1) / share - 1e-9)
+    digest = salted_hmac(f"check {name}", f"{annotator.key} {stretch}", algorithm="sha256").digest()
+    return turn == start + int.from_bytes(digest[:8]) % (end - start)
+
+
+def choose(
+    topic: LockedTopic, annotator: Annotator, candidates: Candidates, thorough: bool = False, shared: bool = False
+) -> Choice | None:
     """Started pairs that the annotator has not seen, then the worker's suggestions, then a random pair (paper, 4.1).
 
     The suggestions include the study's share of random pairs; with more, their design weights would be wrong. A quick
     look tries a few pairs, at a cost that does not grow with what is stored; a `thorough` one checks everything left.
+    With `shared`, a pair that another annotator has judged is first, if there is one.
     """
     study = annotator.study
     takes_places = annotator.kind == Annotator.TAKES_PLACES
@@ -50,6 +86,8 @@ def choose(topic: LockedTopic, annotator: Annotator, candidates: Candidates, tho
         return None
     if thorough and (lapsed := _lapsed(topic, annotator)) is not None:
         return lapsed
+    if shared and (another := _of_another(topic, annotator)) is not None:
+        return another
     if study.judgments_per_pair > 1 and (started := _started(topic, annotator, thorough)) is not None:
         return started
     if candidates.choice is not None:
@@ -116,6 +154,20 @@ def _started(topic: LockedTopic, annotator: Annotator, thorough: bool) -> Choice
         return Choice(pair, Reason.RANDOM)
     reason = Reason.SUGGESTED if begun.reason == Reason.SUGGESTED else Reason.RANDOM
     return Choice(pair, reason, design_weight=begun.design_weight, drawn_for=begun.drawn_for)
+
+
+def _of_another(topic: LockedTopic, annotator: Annotator) -> Choice | None:
+    """The newest pair that one other annotator of this kind has judged, for the reason why they got it."""
+    newest = Assignment.objects.filter(topic=topic.pk, reason__in=(Reason.RANDOM, Reason.SUGGESTED)).order_by("-pk")
+    of_kind = Q(holds_place=True, annotator__kind=annotator.kind, annotator__excluded_at=None)
+    others = Assignment.objects.filter(of_kind | Q(annotator=annotator), pair=OuterRef("pair"))
+    judged = Assignment.objects.filter(of_kind, pk__in=newest.values("pk")[:LOOK], state=Assignment.State.JUDGED)
+    once = judged.filter(pair__first__not_judged="", pair__second__not_judged="").exclude(annotator=annotator)
+    free = once.exclude(Exists(others.exclude(pk=OuterRef("pk")))).select_related("pair__first", "pair__second")
+    begun = free.order_by("-pk").first()
+    if begun is None:
+        return None
+    return Choice(begun.pair, begun.reason, design_weight=begun.design_weight, drawn_for=begun.drawn_for)
 
 
 def _random(topic: LockedTopic, annotator: Annotator) -> Choice | None:

@@ -19,7 +19,7 @@ from django.db.models.functions import Now
 from annotate.database import durability, statements
 from annotate.database.statements import Candidates, Choice
 from annotate.judging import checks, tallies
-from annotate.judging.choosing import TRIES, chance, choose, draw_by_lot
+from annotate.judging.choosing import SHARED, TRIES, chance, choose, draw_by_lot, due
 from annotate.judging.no_pair import NoPair
 from annotate.models import Annotator, Assignment, LockedTopic, Sentence, Study, Tally
 from annotate.models.judging import LAPSED
@@ -86,14 +86,21 @@ def draw_with_answer(topic: LockedTopic, annotator: Annotator, shown: Assignment
     new run) only if it is not locked. Expired leases keep their places until a run begins. None where `draw` has to
     look further, as for a gold pair or a repeat.
     """
-    study, judged = annotator.study, annotator.judged + (shown is not None)
-    if (study.gold_share or study.repeat_share) and checks.due(annotator, judged + annotator.skipped):
+    judged = annotator.judged + (shown is not None)
+    check = due(annotator, judged + annotator.skipped)
+    if check not in (None, SHARED):
         return draw_from(None, annotator, shown)
+    shared = check == SHARED
     if judged % RUNS[topic.of_summaries]:
         key = topic.pk if shown is None else shown.topic_id
-        return draw_from(topic if key == topic.pk else Tally.objects.lock(key, wait=False), annotator, shown)
+        return draw_from(
+            topic if key == topic.pk else Tally.objects.lock(key, wait=False),
+            annotator,
+            shown,
+            partial(choose, shared=shared),
+        )
     topics = (Tally.objects.lock(key, wait=False) for key in _topics_in_turn(annotator, shown, thorough=False))
-    return draw_from(next(filter(None, topics), None), annotator, shown, _choose_tidily)
+    return draw_from(next(filter(None, topics), None), annotator, shown, partial(_choose_tidily, shared=shared))
 
 
 def leased(*, ahead: bool) -> AbstractContextManager[None]:
@@ -172,26 +179,24 @@ def _renew(key: int) -> None:
 
 def _ways(annotator: Annotator, besides: Assignment | None) -> Iterator[tuple[int, Choose]]:
     """The topics to try, in order, with how to choose there."""
+    due_now = due(annotator, annotator.judged + annotator.skipped + (besides is not None))
     if checks.is_practising(annotator):
         for check in checks.practice(annotator):
             yield check.topic_id, partial(checks.choose, check)
         if checks.end_practice(annotator):
             return
     else:
-        for check in checks.checks_due(annotator, besides is not None):
+        for check in checks.candidates(annotator, due_now):
             yield check.topic_id, partial(checks.choose, check)
-    for topic_id in _topics_in_turn(annotator, besides, thorough=False):
-        yield topic_id, _choose_tidily
-    for topic_id in _topics_in_turn(annotator, besides, thorough=True):
-        yield topic_id, partial(_choose_tidily, thorough=True)
+    for thorough in (False, True):
+        for topic_id in _topics_in_turn(annotator, besides, thorough):
+            yield topic_id, partial(_choose_tidily, thorough=thorough, shared=due_now == SHARED)
 
 
-def _choose_tidily(
-    topic: LockedTopic, annotator: Annotator, candidates: Candidates, thorough: bool = False
-) -> Choice | None:
+def _choose_tidily(topic: LockedTopic, annotator: Annotator, candidates: Candidates, **options: bool) -> Choice | None:
     """Choose a pair once the places of leases that ran out are free again."""
     topic.taken -= give_up(topic, Assignment.objects.filter(LAPSED, topic=topic.pk))
-    return choose(topic, annotator, candidates, thorough)
+    return choose(topic, annotator, candidates, **options)
 
 
 def _topics_in_turn(annotator: Annotator, besides: Assignment | None, thorough: bool) -> Iterator[int]:
@@ -234,7 +239,7 @@ def lease(choice: Choice, topic: LockedTopic, annotator: Annotator) -> Assignmen
     pair, wanted = choice.pair, choice.reason in Assignment.WANTED and annotator.kind != Annotator.TRIAL
     takes_place = wanted and annotator.kind == Annotator.TAKES_PLACES
     if takes_place:
-        pair.need, pair.taken = pair.need or annotator.study.judgments_per_pair, pair.taken + 1
+        pair.need, pair.taken = max(pair.need or annotator.study.judgments_per_pair, pair.taken + 1), pair.taken + 1
         statements.count(topic, taken=1)
     if takes_place or pair.pk is None:
         statements.reserve(pair)

@@ -238,7 +238,7 @@ class PairQuerySet(models.QuerySet["Pair"]):
         returned places are not filled again.
         """
         pairs = self.alias(filled=_filled("pair", annotator))
-        pairs = pairs.filter(filled__lt=annotator.study.judgments_per_pair)
+        pairs = pairs.filter(filled__lt=annotator.study.most_per_pair)
         return pairs.filter(filled__lt=models.F("need")) if annotator.kind == Annotator.TAKES_PLACES else pairs
 
     def with_is_free(self, annotator: Annotator) -> Self:

@@ -176,8 +176,8 @@ class Study(models.Model):
         default=1,
         validators=[MinValueValidator(1), MaxValueValidator(100)],
         help_text=_(
-            "How many annotators judge the same pair. With 1, judgments cover the most pairs; with 2 or more, you"
-            " can measure agreement."
+            "How many annotators judge the same pair. With 1, judgments cover the most pairs; with 2 or more, "
+            "agreement is known better."
         ),
     )
     pairs_per_annotator = models.PositiveIntegerField(
@@ -246,9 +246,18 @@ class Study(models.Model):
             "They are part of an annotator’s work, but never count towards scores."
         ),
     )
+    shared_share = models.FloatField(
+        _("share of pairs judged by two annotators"),
+        default=StudySettings().shared_share,
+        validators=HALF,
+        help_text=_(
+            "From 0 to 0.5, where pairs have one judgment otherwise. A pair that one annotator has judged is shown to "
+            "another one, and both answers count. This shows how well annotators agree."
+        ),
+    )
     repeat_share = models.FloatField(
         _("share of repeats"),
-        default=0.0,
+        default=StudySettings().repeat_share,
         validators=HALF,
         help_text=_(
             "From 0 to 0.5. An annotator’s earlier pair is shown again, at least five pairs later, with its sides"
@@ -452,6 +461,11 @@ class Study(models.Model):
     def offered_reasons(self) -> list[str]:
         """The words that annotators may tap."""
         return listed(self.reason_words)
+
+    @property
+    def most_per_pair(self) -> int:
+        """How many annotators of a kind may judge the same pair."""
+        return max(self.judgments_per_pair, 1 + (self.shared_share > 0))
 
     @property
     def must_prefer(self) -> bool:

@@ -40,6 +40,8 @@ PLAIN: dict[str, Any] = {
     "smooth": "none",
     "prior": 0.5,
     "score": "importance",
+    "shared_share": 0.0,
+    "repeat_share": 0.0,
 }
 CANARY = "canary-system"  # in the name of every system: no annotator may ever be told one
 

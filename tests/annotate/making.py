@@ -60,8 +60,13 @@ def person(name: str = "", **fields: Any) -> User:
     return User.objects.create_user(name or f"person{next(_numbers)}", password="a long enough password", **fields)
 
 
+#: No pair comes twice, unless a test asks for it.
+NO_CHECKS = {"shared_share": 0.0, "repeat_share": 0.0}
+
+
 def study(owner: User | None = None, **fields: Any) -> Study:
-    return studies.make_study(owner or person(), **{"title": "Rain", "question": "Which matters more?"} | fields)
+    given = {"title": "Rain", "question": "Which matters more?"} | NO_CHECKS | fields
+    return studies.make_study(owner or person(), **given)
 
 
 def member(study: Study, role: str) -> User:

@@ -8,7 +8,7 @@ from django.urls import reverse
 from django.utils import timezone
 
 from annotate import invitations, judging
-from annotate.judging import checks
+from annotate.judging import drawing
 from annotate.judging.drawing import LEASE
 from annotate.models import Annotator, Assignment, Invitation, Judgment, Membership, Sentence, Study
 from tests.annotate import making
@@ -511,7 +511,7 @@ def test_a_script_that_shows_what_it_answers_gets_the_next_two_pairs(client, lin
     first = begin(client, link)
     prepare_pairs(study, "gold", 3)
     Study.objects.update(gold_share=0.1)
-    monkeypatch.setattr(checks, "due", lambda _annotator, turn: "gold" if turn == 1 else None)
+    monkeypatch.setattr(drawing, "due", lambda _annotator, turn: "gold" if turn == 1 else None)
     got = script_answer(client, first, page_of(first))
     second, third = Assignment.objects.exclude(pk=first.pk).order_by("pk")
     assert second.reason == "gold"

@@ -9,7 +9,7 @@ import pytest
 from django.utils import timezone
 
 from annotate import judging, studies
-from annotate.judging import NoPair, checks
+from annotate.judging import NoPair, choosing
 from annotate.models import Annotator, Assignment, GoldPair, Judgment, Sentence, Study, Suggestion, Topic
 from annotate.refusal import Refusal
 from tests.annotate import making
@@ -122,9 +122,55 @@ def test_a_repeat_has_its_sides_swapped_and_comes_later_and_once():
 def test_when_a_gold_pair_comes_differs_from_person_to_person():
     study = ready_study(gold_share=0.1)
     people = [Annotator(study=study) for _ in range(400)]
-    first = [next(turn for turn in range(10) if checks.due(one, turn) == "gold") for one in people]
+    first = [next(turn for turn in range(10) if choosing.due(one, turn) == "gold") for one in people]
     assert set(first) == set(range(10))  # less than once in 10^17 runs by chance
-    assert all(sum(checks.due(one, turn) == "gold" for turn in range(100)) == 10 for one in people)
+    assert all(sum(choosing.due(one, turn) == "gold" for turn in range(100)) == 10 for one in people)
+
+
+def test_every_new_study_has_some_pairs_judged_twice_by_two_people_and_by_one():
+    study = ready_study(sentences=40, topics=3, **dict.fromkeys(making.NO_CHECKS, 0.05))
+    assert (Study().shared_share, Study().repeat_share) == (study.shared_share, study.repeat_share)
+    people = [joined(study) for _ in range(12)]
+    for annotator in people:
+        for _ in range(30):
+            judged(annotator)
+        assert judging.draw(annotator) == NoPair.DONE
+    once = Assignment.objects.filter(occasion=0)
+    shared = Counter(once.values_list("pair", flat=True))
+    repeats = Assignment.objects.filter(reason="repeat").count()
+    twice = sum(number > 1 for number in shared.values())
+    assert max(shared.values()) == 2
+    assert 5 <= twice <= 24
+    assert 10 <= repeats <= 24
+    assert twice + repeats <= 0.1 * Judgment.objects.count()
+    assert Judgment.objects.counted().count() == once.count()
+    assert_books_balance(study)
+
+
+def test_a_shared_pair_counts_for_the_reason_of_its_first_judgment_even_after_its_lease():
+    study = ready_study(sentences=10, random_share=0.0)
+    first, second, *_ = Sentence.objects.order_by("pk")
+    Suggestion.objects.create(topic=Topic.objects.get(), first=first, second=second, rank=0, design_weight=0.3)
+    begun = judged(joined(study))
+    study.shared_share = 1.0
+    study.save()
+    shared = drawn(joined(study))
+    assert (shared.pair_id, shared.reason, shared.design_weight) == (begun.pair_id, "suggested", 0.3)
+    judging.pause(shared.annotator)
+    assert drawn(joined(study)).pair_id == shared.pair_id
+    judging.pause(Annotator.objects.latest("pk"))
+    judging.record_judgment(shared, 1, "left", 5.0)
+    assert Judgment.objects.counted().count() == 2
+    assert drawn(joined(study)).pair_id != shared.pair_id
+    assert_books_balance(study)
+
+
+def test_a_lone_person_gets_other_pairs_where_shared_ones_are_due():
+    study = ready_study(sentences=20, judgments_per_topic=50, pairs_per_annotator=50)
+    study.shared_share = 1.0
+    study.save()
+    annotator = joined(study)
+    assert len({judged(annotator).pair_id for _ in range(50)}) == 50
 
 
 def test_a_gold_pair_says_on_the_server_which_side_is_right():

@@ -14,9 +14,9 @@ from django.test import Client
 from django.urls import reverse
 
 from annotate import imports, invitations
-from annotate.models import Assignment, Judgment
+from annotate.models import Assignment, Judgment, Pair, Study
 from tests.annotate import making
-from tests.annotate.judging_study import ready_study
+from tests.annotate.judging_study import joined, judged, ready_study
 
 pytestmark = pytest.mark.django_db
 
@@ -44,8 +44,13 @@ def passed_through() -> Iterator[set[tuple[str, str]]]:
         sys.setprofile(None)
 
 
-def test_an_answer_passes_few_functions_in_few_files():
+@pytest.mark.parametrize("shared", [1e-9, 1.0])
+def test_an_answer_passes_few_functions_in_few_files(shared):
     study = ready_study(sentences=30, random_share=0.0)  # it looks for what the worker suggests, and draws by chance
+    other = joined(study)
+    for _ in range(5):
+        judged(other)
+    Study.objects.update(repeat_share=1e-9, shared_share=shared)  # due never, or each time
     client = Client()
     here = client.post(invitations.invitation_path(invitations.invite(study, making.owner(study)))).url
     script = {"HX-Request": "true", "Judge-Showing": ""}
@@ -58,7 +63,8 @@ def test_an_answer_passes_few_functions_in_few_files():
         assert (result["here"], result["part"], bool(result["ahead"])) == (shown, "", True)
         if warm:
             here, shown = shown, reverse("pair", args=[Assignment.objects.latest("pk").key])
-    assert Judgment.objects.count() == 2
+    assert Judgment.objects.count() == 7
+    assert (max(Pair.objects.values_list("taken", flat=True)) == 2) is (shared == 1.0)
     assert_few(called, functions=35, files=6)
 
 
