@@ -238,7 +238,7 @@ SCARCE = 4_000_000
 def no_memory(trial: Trial) -> None:
     """What people judge goes on; the file is stored once there is memory, or refused in words, and never in part."""
     trial.expected.tracebacks = KILLED + r"|celery\.redirected"  # where there is none to write a line of a log with
-    program, topics = Program(trial), 200
+    program, topics = Program(trial), 100
     content = bundle(trial, topics, sentences=1000)
     with trial.load(think=0.1):
         trial.until(0.1)
