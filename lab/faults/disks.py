@@ -163,6 +163,7 @@ def halves(trial: Trial) -> Iterator[str]:
         ):
             yield f"{row['file']} is {row['state']}, and its file is not what came"
     recorded = {row["file"] for row in rows}
+    recorded |= {f"{row['file']}.read" for row in rows if row["state"] in ("ready", "confirmed")}  # to be stored
     for file in (folder / "uploads").glob("*"):
         if str(file.relative_to(folder)) not in recorded:
             yield f"{file.name} lies among the uploads, and nobody knows of it"
