@@ -24,6 +24,8 @@ from formats.plots.drawing import (
 
 ROW = 26.0
 TOP = 28.0
+#: So many systems are coloured, the best; all others are grey.
+COLOURED, GREY = 5, "#7f7f7f"
 
 
 def rank_plot(
@@ -48,7 +50,7 @@ def rank_plot(
     for rank, system in enumerate(last):
         places = [(across.at(judgments), order.index(system)) for judgments, order in curve]
         courses.append(_course(system, rank, places, heights, numbers, frame))
-    return frame.drawing(label, courses)
+    return frame.drawing(label, courses[::-1])
 
 
 def _course(
@@ -59,7 +61,7 @@ def _course(
     numbers: Sequence[int],
     frame: Frame,
 ) -> str:
-    style = style_of(rank)
+    style = style_of(rank) if rank < COLOURED else {"stroke": GREY}
     way = points((x, heights[place]) for x, place in places)
     dots = [
         dot(x, heights[place], 3.5, fill=style["stroke"], says=f"{system}: {place + 1} ({judgments})")

@@ -182,13 +182,20 @@ def test_a_label_takes_no_more_room_than_there_is(label: str, room: float) -> No
 def test_a_course_of_ranks_ends_beside_its_name() -> None:
     picture = parsed(rank_plot([(10, ["a", "b"]), (20, ["b", "a"]), (400, ["b", "a"])], "", "judgments", "rank"))
     courses = [group for group in picture.iter(f"{SVG}g") if group.find(f"{SVG}polyline") is not None]
-    assert [course.findtext(f"{SVG}text") for course in courses] == ["b", "a"]
+    assert [course.findtext(f"{SVG}text") for course in courses] == ["a", "b"], "the best lies on top"
     for course in courses:
         assert at(course.find(f"{SVG}text"), "y") == at(course.findall(f"{SVG}circle")[-1], "cy")
-    assert courses[0].find(f"{SVG}circle/{SVG}title").text == "b: 2 (10)"  # type: ignore[union-attr]
+    assert courses[-1].find(f"{SVG}circle/{SVG}title").text == "b: 2 (10)"  # type: ignore[union-attr]
     # 10 and 20 lie too close to 400's scale to be read side by side; the last one is always there.
     assert {"10", "20"} & set(texts(picture)) != {"10", "20"}
     assert "400" in texts(picture)
+
+
+def test_the_first_five_ranks_are_coloured_and_all_others_grey() -> None:
+    picture = parsed(rank_plot([(10, "abcdefg"), (20, "bacdefg")], "", "judgments", "rank"))
+    colours = [line.get("stroke") for line in picture.iter(f"{SVG}polyline")]
+    assert (len(set(colours[2:])), len(colours)) == (5, 7)
+    assert not set(colours[:2]) & set(colours[2:])
 
 
 def test_a_course_breaks_where_it_has_no_value() -> None:
