@@ -39,7 +39,7 @@ def set_questionnaire(study: Study, user: User, questions: Sequence[Question], p
     Raises `Refusal` for what no page could ask.
     """
     Study.objects.select_for_update(no_key=True).get(pk=study.pk)
-    asked = [_checked(question) for question in questions]
+    asked = [checked_question(question) for question in questions]
     texts = [question.text for question in asked]
     if twice := next((text for text in texts if texts.count(text) > 1), None):
         raise invalid("questions", _("“%(text)s” is asked twice.") % {"text": shown(twice)})
@@ -114,8 +114,8 @@ def restore_questionnaires(study: Study, archive: StudyArchive) -> None:
     )
 
 
-def _checked(question: Question) -> Question:
-    """The question as it is stored. Raises `Refusal`."""
+def checked_question(question: Question) -> Question:
+    """The question as it is stored. Raises `Refusal` for one that no page could ask."""
     text = cleaned("questions", question.text)
     options = tuple(dict.fromkeys(filter(None, (cleaned("questions", option) for option in question.options))))
     checked = Question(text, question.kind, options if question.has_options else (), question.required)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import json
+import re
 
 import pytest
 from django.test import Client
@@ -95,7 +96,8 @@ def test_a_question_that_is_ready_is_one_click_away_and_saved_with_the_form(stud
     assert (newest.version, newest.place, newest.asked[0].options[0]) == (1, "after", "English")
     wrong = client.post(page, empty | sent | {"form-TOTAL_FORMS": "1", "form-0-options": "one"}).content.decode()
     assert "Nothing was saved." in wrong
-    assert "needs 2 to" in wrong
+    assert re.search('href="#id_form-0-options">[^<]*</a>: [^<]* needs 2 to', wrong)
+    assert re.search("<textarea[^>]* autofocus", wrong)
 
 
 def test_a_copy_of_a_study_asks_the_same(study):

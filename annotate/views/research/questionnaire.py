@@ -16,6 +16,7 @@ from django.views.decorators.http import require_http_methods
 
 from annotate import crowd
 from annotate.access import in_study
+from annotate.forms import AnsweringForm
 from annotate.models import Questionnaire, Study
 from annotate.refusal import Refusal
 from annotate.views.research.pages import STUDY, page, user_of
@@ -37,7 +38,7 @@ class PlaceForm(forms.Form):
     )
 
 
-class QuestionForm(forms.Form):
+class QuestionForm(AnsweringForm, forms.Form):
     """One question; without a text, none."""
 
     text = forms.CharField(
@@ -55,6 +56,15 @@ class QuestionForm(forms.Form):
         help_text=gettext_lazy("One a line."),
     )
     required = forms.BooleanField(label=gettext_lazy("Annotators must answer"), required=False)
+
+    def clean(self) -> dict[str, Any]:
+        cleaned = super().clean() or {}
+        if cleaned.get("text") and not self.errors:
+            try:
+                crowd.checked_question(_question(cleaned))
+            except Refusal as refusal:
+                self.add_error("options", refusal.message)
+        return cleaned
 
 
 QuestionForms = forms.formset_factory(QuestionForm, extra=1, max_num=MOST_QUESTIONS, absolute_max=MOST_QUESTIONS + 1)
