@@ -15,7 +15,7 @@ from django.db.migrations.executor import MigrationExecutor
 from django.utils import timezone
 
 from annotate.database import durability
-from annotate.models import AuditEntry, Judgment, Study, WorkerPulse
+from annotate.models import Judgment, Study, WorkerPulse
 from annotate.reports import worker as condition
 from annotate.server import backups, email
 from annotate.server.private_files import open_to_others
@@ -142,19 +142,19 @@ def _work(health: condition.Health) -> Iterator[Finding]:
 
 
 def _backup() -> Iterator[Finding]:
-    """Whether judgments are in no backup for too long, according to the audit log."""
+    """Whether judgments are in no backup at all, or have not been for too long, according to the audit log."""
     if not settings.BACKUP_HOURS:
         yield Finding("backup", "not checked: PREFERENDUM_BACKUP_HOURS is 0")
         return
     last = backups.newest_backup()
-    since = last or AuditEntry.objects.order_by("at").first()
     is_new = Judgment.objects.lasting().filter(pk__gt=last.detail["judgment"] if last else 0).exists()
     detail = f"the newest is of {last.at:%Y-%m-%d %H:%M} UTC" if last else "there is none yet"
-    if is_new and since and timezone.now() - since.at > timedelta(hours=settings.BACKUP_HOURS):
+    is_old = last is None or timezone.now() - last.at > timedelta(hours=settings.BACKUP_HOURS)
+    if is_new and is_old:
         mend = f"Let a timer run `{COMMAND} backup FILE`, to another disk (docs/operators.md)."
-        yield Finding("backup", wrong=f"{detail}, and there are judgments since", mend=mend)
+        yield Finding("backup", wrong=f"{detail}, and there are judgments{' since' if last else ''}", mend=mend)
     else:
-        yield Finding("backup", detail if is_new or last else f"{detail}; there are no judgments")
+        yield Finding("backup", detail if last else f"{detail}; there are no judgments")
 
 
 def _email() -> Iterator[Finding]:

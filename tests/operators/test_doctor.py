@@ -106,12 +106,14 @@ def a_migration_that_was_not_made(*_: Any) -> None:
 def an_old_judgment(monkeypatch: pytest.MonkeyPatch, *_: Any) -> None:
     study = ready_study()
     judged(joined(study))
+    backed_up()
     monkeypatch.setattr("annotate.reports.worker.LATE", timedelta(seconds=-1))
 
 
 def a_topic_that_failed(*_: Any) -> None:
     study = ready_study()
     judged(joined(study))
+    backed_up()
     failed = {"fitted_version": 0, "problem": "It took too long."}
     TopicProgress.objects.update_or_create(topic=study.topics.get(), defaults=failed)
 
@@ -141,14 +143,14 @@ def a_database_that_may_lose_what_it_said(monkeypatch: pytest.MonkeyPatch, *_: A
     monkeypatch.setattr("annotate.database.durability.complaints", lambda _: ["fsync is off."])
 
 
-def a_backup_of_long_ago(monkeypatch: pytest.MonkeyPatch, settings: Any) -> None:
+def a_backup_of_long_ago(_monkeypatch: pytest.MonkeyPatch, settings: Any) -> None:
     backed_up()
-    judgments_that_nobody_ever_backed_up(monkeypatch, settings)
-
-
-def judgments_that_nobody_ever_backed_up(monkeypatch: pytest.MonkeyPatch, settings: Any) -> None:
-    judged(joined(ready_study()))
+    judgments_that_nobody_ever_backed_up()
     settings.BACKUP_HOURS = 1e-9
+
+
+def judgments_that_nobody_ever_backed_up(*_: Any) -> None:
+    judged(joined(ready_study()))
 
 
 def backed_up() -> None:
@@ -168,7 +170,7 @@ Break = Callable[..., None]
         (an_old_judgment, "scores", "not been scored"),
         (a_topic_that_failed, "tasks", "It took too long."),
         (a_backup_of_long_ago, "backup", "the newest is of 20"),
-        (judgments_that_nobody_ever_backed_up, "backup", "there is none yet, and there are judgments since"),
+        (judgments_that_nobody_ever_backed_up, "backup", "there is none yet, and there are judgments"),
         (a_full_disk, "disk", "1.0 GB free"),
         (a_style_sheet_of_last_month, "static files", "preferendum.css"),
         (a_key_for_everybody, "files", "may be read by others"),
@@ -188,15 +190,15 @@ def test_each_thing_that_is_broken_is_found_alone(
     assert found[about].mend
 
 
-def test_a_backup_is_old_only_once_something_came_after_it(monkeypatch: pytest.MonkeyPatch, settings: Any) -> None:
-    judgments_that_nobody_ever_backed_up(monkeypatch, settings)
+def test_a_backup_is_old_only_once_something_came_after_it() -> None:
+    judgments_that_nobody_ever_backed_up()
     assert "backup" in wrong()
     backed_up()
     assert "backup" not in wrong()
 
 
-def test_who_makes_backups_in_another_way_is_not_told_of_ours(monkeypatch: pytest.MonkeyPatch, settings: Any) -> None:
-    judgments_that_nobody_ever_backed_up(monkeypatch, settings)
+def test_who_makes_backups_in_another_way_is_not_told_of_ours(settings: Any) -> None:
+    judgments_that_nobody_ever_backed_up()
     settings.BACKUP_HOURS = 0.0
     assert "backup" not in wrong()
 
