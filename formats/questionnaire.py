@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass
 from typing import Annotated, Any, Literal
 
@@ -16,6 +16,8 @@ LONGEST_QUESTION = 300
 LONGEST_OPTION = 100
 LONGEST_ANSWER = 500
 LARGEST = 1e15
+#: Fewer people than this are never shown as a group.
+FEWEST = 3
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,6 +62,23 @@ class Question:
         if self.kind == "scale":
             return [self.options[answer - 1]]
         return list(answer) if self.kind == "several" else [answer] if self.kind == "one" else []
+
+
+def groups(
+    question: Question, answered: Mapping[int, Mapping[str, Any]], everyone: frozenset[int]
+) -> dict[str, Set[int]]:
+    """Of everyone, those who named each option, and all others under ""; nothing without two groups.
+
+    Neither a group nor all who are in none of them are fewer than `FEWEST`: subtraction would show them.
+    """
+    given = {key: answered[key].get(question.text) for key in everyone & answered.keys()}
+    chosen = {key: question.chosen(answer) for key, answer in given.items() if question.allows(answer)}
+    named = {option: {key for key, options in chosen.items() if option in options} for option in question.options}
+    shown = {option: own for option, own in named.items() if min(len(own), len(everyone - own)) >= FEWEST}
+    while shown and 0 < len(everyone.difference(*shown.values())) < FEWEST:
+        del shown[min(shown, key=lambda option: len(shown[option]))]
+    others = everyone.difference(*shown.values())
+    return {**shown, "": others} if shown and others else dict(shown)
 
 
 def why_unfit(questions: Sequence[Question], answers: Mapping[str, Any]) -> str:

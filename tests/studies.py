@@ -100,6 +100,7 @@ AFTER = {
     "converge",
     "rank_sentences",
     "report_annotators",
+    "compare_groups",
     "examine_topic",
     "examine_study",
     "find_smallest_set",

@@ -1,9 +1,17 @@
-"""What annotators said about themselves."""
+"""What annotators said about themselves, and what groups of them by their answers say of the systems."""
 
 from __future__ import annotations
 
-from annotate.models import AnsweredQuestionnaire, Questionnaire, Study
+from django.utils.translation import gettext as _
+
+from annotate.models import AnsweredQuestionnaire, Questionnaire, Result, Study, System
+from annotate.reports.leaderboard import rows_of
+from annotate.reports.standing import by_author, tests_of, verdict
+from annotate.reports.what_if import score_of
 from formats.analyses.about_annotators import AboutAnnotators, Answered
+from formats.analyses.annotator_groups import Group
+from formats.points import why_untested
+from formats.results import GroupOutcome
 
 
 def of_study(study: Study) -> AboutAnnotators:
@@ -16,3 +24,20 @@ def of_study(study: Study) -> AboutAnnotators:
     return AboutAnnotators(
         tuple(questions[text] for text in in_order), tuple(Answered(*row) for row in rows.values_list(*columns))
     )
+
+
+def groups(study: Study, asked: str) -> list[Group]:
+    """The groups by the answers to a question, in the order of its options, all others last."""
+    options = next((own.options for own in of_study(study).questions if own.text == asked), ())
+    rows = Result.objects.by_keys(study, "groups-of-annotators").items()
+    named = {name: row.read(GroupOutcome) for (text, name), row in rows if text == asked}
+    persons = set(System.objects.filter(study=study, summaries__person=True).values_list("name", flat=True))
+    in_order, score = sorted(named, key=lambda name: (*options, name).index(name)), score_of(study)
+    return [_group(name or _("All others"), own, persons, score) for name in in_order if (own := named[name])]
+
+
+def _group(name: str, own: GroupOutcome, persons: set[str], score: str) -> Group:
+    people, ranked = by_author(rows_of(own.outcome.systems, own.differences, persons))
+    tests = tests_of(ranked, own.differences)
+    words = verdict(ranked, tests) if tests else why_untested(score) or own.outcome.ground.words
+    return Group(name, own, words, score, [*((None, row) for row in people), *((row.rank, row) for row in ranked)])

@@ -30,6 +30,7 @@ from annotate.models import (
     TopicMetrics,
     TopicProgress,
 )
+from annotate.models.crowd import version_of_groups
 from annotate.models.study import sum_of_topics
 from annotate.reports import (
     about_annotators,
@@ -66,7 +67,7 @@ from formats.shown import Choice, Shown
 #: All names of choices in addresses, over all analyses.
 CHOICES = (
     *("dimension", "peers", "by", "topic", "system", "scores", "scored_by", "first", "second"),
-    *("difference", "seconds", "pay"),
+    *("difference", "seconds", "pay", "question"),
 )
 #: A record that is read only if it is shown.
 Record = Callable[[], Any]
@@ -186,6 +187,7 @@ _KEYS: Mapping[str, Callable[[], str]] = {
     "topic": lambda: _("Topic"),
     "system": lambda: _("System"),
     "scored_by": lambda: _("Score"),
+    "question": lambda: _("Question"),
 }
 
 
@@ -398,6 +400,20 @@ def _about_annotators(study: Study) -> Stored:
     )
 
 
+def _groups(study: Study) -> Stored:
+    """For each question with groups of annotators who answered it."""
+    wanted = Study.objects.annotate(wanted=version_of_groups()).values_list("wanted", flat=True).get(pk=study.pk) or 1
+    stored = _of_head(study, "groups-of-annotators", lambda _head: None, wanted)
+    asked = [keys[0] for keys in Result.objects.defer("record").by_keys(study, "groups-of-annotators")]
+    return replace(
+        stored,
+        records={(text,): partial(about_annotators.groups, study, text) for text in asked},
+        is_possible=AnsweredQuestionnaire.objects.filter(annotator__study=study).exists(),
+        version=f"{stored.version}-{wanted}-{len(asked)}",
+        is_among=True,
+    )
+
+
 def _consistency(study: Study) -> Stored:
     return _of_annotators(study, lambda _head: diagnostics.least_consistent(study))
 
@@ -502,6 +518,7 @@ STORED: Mapping[str, Callable[[Any], Stored]] = {
     "agreement-of-annotators": partial(_of_annotators, record=agreement.named),
     "consistency-of-annotators": _consistency,
     "about-annotators": _about_annotators,
+    "groups-of-annotators": _groups,
     "metric-agreement": _agreement,
     "convergence": _convergence,
     "coverage": partial(_of_examination, record=diagnostics.coverage),

@@ -273,7 +273,7 @@ def of_study(study: Study, scored_by: str = "") -> Board:
     results = [row.result for row in rows] if ranking else []
     differences = ranking.system_differences if ranking else ()
     settings = ranking.settings if ranking else {}
-    people, ranked = by_author(_rows(results, differences, {row.system.name for row in rows if row.is_of_people}))
+    people, ranked = by_author(rows_of(results, differences, {row.system.name for row in rows if row.is_of_people}))
     topics = asked_about(study, scored_by)
     behind, without_documents = _behind(topics)
     return Board(
@@ -324,7 +324,7 @@ def of_topic(topic: Topic, scored_by: str = "") -> Board:
     better, worse = Counter(own.worse for own in significant), Counter(own.better for own in significant)
     results = _with_kept_ranks(rank(means, better, worse, is_tested=is_tested), fit if is_tested else None)
     people, rows = by_author(
-        _rows(
+        rows_of(
             [replace(result, coverage=ranked[result.system].coverage) for result in results],
             differences,
             {system for system, score in ranked.items() if score.summary.person},
@@ -486,7 +486,7 @@ def _by_length(
     return ByLength.of({result.system: result.score for result in results}, dict(means))
 
 
-def _rows(
+def rows_of(
     results: Iterable[SystemResult],
     differences: Iterable[Difference],
     persons: Collection[str],

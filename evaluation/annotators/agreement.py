@@ -23,6 +23,7 @@ from formats.results import (
     AlphaPoint,
     Bounded,
     DisputedPair,
+    Figure,
     PairwiseAgreement,
     StudyAgreement,
     TopicAgreement,
@@ -79,6 +80,20 @@ def agreement(judgments: PairJudgments, draws: int = DRAWS, seed: int = 0) -> Ag
     why: Why = "nobody_twice" if not len(counts) else "all_equal" if figures["alpha"].value is None else ""
     comparisons = round(float((sizes * (sizes - 1)).sum() / 2))
     return Agreement(judgments=len(judgments), pairs=len(counts), comparisons=comparisons, why=why, **figures)
+
+
+def with_others(judgments: PairJudgments, is_member: NDArray[np.bool_], draws: int = DRAWS, seed: int = 0) -> Figure:
+    """How often a judgment by a member and one of the same pair by another annotator are alike, as `agreement`."""
+    counts = np.zeros((int(judgments.pair.max(initial=-1)) + 1, 2, 3))
+    np.add.at(counts, (judgments.pair, is_member.astype(np.int64), np.rint(2 * judgments.value).astype(np.int64)), 1)
+    alike, every = counts.prod(axis=1).sum(axis=1), counts.sum(axis=2).prod(axis=1)
+    pairs = np.stack([alike, every], axis=1)[every > 0]
+    if not len(pairs):
+        return Figure(None, 0)
+    kinds, drawn = _drawn(pairs, draws, seed)
+    shares = [_divide(sums[:, 0], sums[:, 1]) for sums in (pairs.sum(axis=0)[None], drawn @ kinds)]
+    own = bounded(float(shares[0][0]), shares[1])
+    return Figure(own.value, int(every.sum()), own.low, own.high)
 
 
 def over_time(judgments: PairJudgments) -> tuple[AlphaPoint, ...]:
@@ -182,9 +197,14 @@ def _whole(counts: Vector, statistic: Statistic) -> float:
 
 
 def _bootstrap(counts: Vector, statistic: Statistic, draws: int, seed: int) -> Bounded:
-    """Draw pairs with equal answers together, since there are few kinds of them."""
     if not len(counts):
         return Bounded(None, None, None)
-    kinds, times = np.unique(counts, axis=0, return_counts=True)
-    drawn = np.random.default_rng(seed).multinomial(len(counts), times / len(counts), size=draws).astype(np.float64)
+    kinds, drawn = _drawn(counts, draws, seed)
     return bounded(_whole(counts, statistic), statistic(drawn @ kinds, drawn @ _compare(kinds)))
+
+
+def _drawn(counts: Vector, draws: int, seed: int) -> tuple[Vector, Vector]:
+    """(k, ...), (draws, k): the kinds of pairs, and how often each is drawn; equal pairs together, as there are few."""
+    kinds, times = np.unique(counts, axis=0, return_counts=True)
+    drawn = np.random.default_rng(seed).multinomial(len(counts), times / len(counts), size=draws)
+    return kinds, drawn.astype(np.float64)

@@ -31,13 +31,7 @@ def compare(
     before, after = _judged(before), _judged(after)
     comparisons = [Comparison(topics, is_tested=is_tested) for topics in (before, after)]
     old, new = (
-        Outcome(
-            judgments=sum(topic.judgments for topic in topics),
-            topics=len(topics),
-            systems=comparison.ranked(*ends),
-            agreement=agreement,
-            ground=comparison.ground,
-        )
+        outcome(topics, comparison, agreement, ends)
         for topics, comparison, agreement in zip((before, after), comparisons, agreements, strict=True)
     )
     scores = {result.system: result.score for result in new.systems}
@@ -50,6 +44,19 @@ def compare(
         pearson=_correlation(pairs, "pearson"),
         lost=tuple(sorted(significant - significant_now)),
         gained=tuple(sorted(significant_now - significant)),
+    )
+
+
+def outcome(
+    topics: Sequence[Standing], comparison: Comparison, agreement: Agreement, ends: tuple[float, float]
+) -> Outcome:
+    """The ranking over these topics."""
+    return Outcome(
+        judgments=sum(topic.judgments for topic in topics),
+        topics=len(topics),
+        systems=comparison.ranked(*ends),
+        agreement=agreement,
+        ground=comparison.ground,
     )
 
 

@@ -32,6 +32,7 @@ from evaluation.worker.records.across_topics import studies_unscored
 from evaluation.worker.records.annotators import studies_unreported
 from evaluation.worker.records.derived import at_rest, studies_behind, with_intervals
 from evaluation.worker.records.diagnostics import studies_unexamined, topics_unexamined
+from evaluation.worker.records.groups import studies_ungrouped
 from evaluation.worker.records.metrics import studies_uncompared
 from evaluation.worker.records.mixtures import studies_unmixed
 from evaluation.worker.records.sentence_ranking import topics_with_unranked_sentences
@@ -180,6 +181,7 @@ OTHERS = (
     _of_study("score_across_topics", "across", studies_unscored, turns=True),
     _of_study("compare_metrics", "agreement", studies_uncompared, patience=2.0),
     Kind("report_annotators", "annotators", studies_unreported, study="pk", rest=timedelta(seconds=10), patience=20.0),
+    _of_study("compare_groups", "groups", studies_ungrouped, patience=10.0, idle=True),
     Kind("draw_curve", "curve", _without_curve, large=LARGE_TOPIC, idle=True),
     Kind("examine_topic", "examination", topics_unexamined, large=LARGE_TOPIC, **SELDOM),
     _of_study("bound_metrics", "bounds", lambda: studies_behind("intervals"), turns=True),

@@ -6,7 +6,7 @@ A task may arrive twice, late or never: it reads the tables first and finds noth
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence, Set
 from dataclasses import replace
 from functools import lru_cache, partial
 from itertools import chain
@@ -69,6 +69,7 @@ from formats.readers.late import BASELINE
 from formats.results import (
     AnnotatorFigures,
     AssessorsReport,
+    GroupOutcome,
     SentenceRankings,
     Standing,
     SummaryForecast,
@@ -77,7 +78,7 @@ from formats.results import (
     to_json,
 )
 from formats.results.metrics import Peers
-from formats.results.scores import PredictedSystem, PredictedSystems, is_tested
+from formats.results.scores import WIN_RATE, PredictedSystem, PredictedSystems, is_tested
 from formats.sentences import cut
 
 #: The number of pairs suggested after a fit; the next fit suggests others.
@@ -557,6 +558,48 @@ def answer_what_if(question_id: int) -> None:
         standings = list(fits.values()), list(after.values())
         change = what_if.compare(*standings, agreements, bounds_of(score), is_tested=is_tested(score))
         questions.finish(question, to_json(change), loaded.version)
+
+
+@task(_note("groups-of-annotators"))
+def compare_groups(study_id: int) -> None:
+    """Compute what each group of annotators says, by what they answered about themselves.
+
+    One turn, at least one group.
+    """
+    began = time.perf_counter()
+    loaded = records.load_groups(study_id)
+    if loaded is None:
+        return
+    for keys in loaded.waiting:
+        records.keep(study_id, "groups-of-annotators", keys, _of_group(loaded, loaded.members[keys]), loaded.version)
+        if time.perf_counter() - began > LONG_TURN:
+            return
+    records.finish(study_id, "groups-of-annotators", loaded.version, loaded.members)
+
+
+def _of_group(loaded: records.Groups, members: Set[int]) -> GroupOutcome:
+    """As if they alone had judged: a whole fit of each topic that they judged."""
+    crowd, study = loaded.crowd, loaded.study
+    others = set(crowd.annotators) - members
+    is_member = np.isin(crowd.judgments.annotator, crowd.numbers(members))
+    judgments = crowd.judgments.only(is_member)
+    compared = records.load_compared(study.pk, others, kind=crowd.kind) if Ranking.is_by_summaries(study) else None
+    if compared is not None:
+        standings, score, ends = _standings_of(compared), WIN_RATE, ENDS
+    else:
+        topics = [crowd.topics[number] for number in np.unique(judgments.topic)]
+        snapshots = (records.load_evidence(topic, split, others, kind=crowd.kind) for topic in topics)
+        standings = [_evaluate(snapshot).standing for snapshot in snapshots if snapshot is not None]
+        score = study.recommended_settings["score"]
+        ends = bounds_of(score)
+    comparison = Comparison(standings, is_tested=is_tested(score))
+    outcome = what_if.outcome(standings, comparison, agreement.agreement(judgments), ends)
+    return GroupOutcome(
+        annotators=len(members),
+        outcome=outcome if compared is None else compared.outcome(outcome),
+        differences=comparison.differences(),
+        with_others=agreement.with_others(crowd.judgments, is_member),
+    )
 
 
 def _answer_about_win_rates(question: WhatIfQuestion, but: Sequence[int], also: Sequence[int]) -> None:

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import partial
 
+from formats import results
 from formats.plots import course_plot
 from formats.results import Agreement, Bounded, StudyAgreement
 from formats.shown import DASH, Cell, Column, Figure, Shown, Table, as_text, figure
@@ -127,7 +128,7 @@ def verdict(study: Agreement) -> str:
     return sentence % about
 
 
-def printed(own: Bounded) -> str:
+def printed(own: Bounded | results.Figure) -> str:
     """A value with its interval, where there is one."""
     if own.value is None:
         return DASH

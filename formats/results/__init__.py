@@ -81,4 +81,4 @@ from formats.results.scores import (
 )
 from formats.results.serialization import Misread, from_json, to_json
 from formats.results.training import TopicExamples, TrainingReport
-from formats.results.what_if import Outcome, WhatIf, WhatIfTopic
+from formats.results.what_if import GroupOutcome, Outcome, WhatIf, WhatIfTopic

@@ -1,4 +1,4 @@
-"""What would change if some annotators were left out, or counted again."""
+"""What would change if some annotators were left out, or counted again; what a group of them alone says."""
 
 from __future__ import annotations
 
@@ -6,8 +6,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from formats.results.agreement import Agreement
+from formats.results.annotators import Figure
 from formats.results.ground import Ground
-from formats.results.scores import ScoreCovariance, SystemResult
+from formats.results.scores import Difference, ScoreCovariance, SystemResult
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,3 +47,16 @@ class WhatIfTopic:
     covariance: ScoreCovariance
     judgments: int
     version: int
+
+
+@dataclass(frozen=True, slots=True)
+class GroupOutcome:
+    """What so many annotators say, as if they alone had judged, with the differences of each two systems.
+
+    `with_others`: how often one of them and one of the others judged the same pair alike.
+    """
+
+    annotators: int
+    outcome: Outcome
+    differences: tuple[Difference, ...]
+    with_others: Figure

@@ -8,7 +8,7 @@ from django.utils import timezone
 
 import formats
 from annotate import imports, judging
-from annotate.models import Study, Topic
+from annotate.models import AnsweredQuestionnaire, Study, Topic
 from evaluation.worker import agenda, tasks
 from evaluation.worker.records.derived import QUIET
 from formats.analyses import OF_ALL_SCORES
@@ -104,6 +104,16 @@ def judge(study: Study, *judged: tuple[str, str, str, str], kind: str = "human",
     """Bring judgments in, as (topic, left, right, winner)."""
     preferences = [formats.Preference(topic, a, b, winner) for topic, a, b, winner in judged]  # type: ignore[arg-type]
     judging.import_judgments(study, preferences, kind, pseudonym)
+
+
+def said(study: Study, pseudonym: str, answers: dict[str, Any]) -> None:
+    """What an annotator, who may be imported, answered to the newest questionnaire."""
+    AnsweredQuestionnaire.objects.create(
+        annotator=study.annotators.get(pseudonym=pseudonym),
+        questionnaire=study.questionnaires.latest("version"),
+        answers=answers,
+        at=timezone.now(),
+    )
 
 
 def topic(study: Study, name: str = "rain") -> Topic:

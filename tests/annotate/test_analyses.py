@@ -79,20 +79,30 @@ def analysed_study() -> Study:
         for number in range(3)
     )
     imports.store(made, formats.Bundle(topics=topics))
-    for name, last in ((ODD, "a"), ("bob", "b")):
+    for name, last, of in ((ODD, "a", topics), ("bob", "b", topics[:2])):
         judged = [("d1:0", "d2:2", "a"), ("d1:0", "d1:1", "a"), ("d2:2", "d1:1", last)]
-        scored.judge(made, *((topic.topic_id, *pair) for topic in topics for pair in judged), pseudonym=name)
+        scored.judge(made, *((topic.topic_id, *pair) for topic in of for pair in judged), pseudonym=name)
     said = [("T0", "system 0", "system 1", "a"), ("T1", "system 0", "system 2", "b")]
     open_summaries(made, made.topics.values_list("pk", flat=True))
     judging.import_judgments(made, [formats.Preference(*own, annotator="bob", of="summaries") for own in said])
+    say_what_they_are(made)
     assert scored.tasks.catch_up(made.pk) == {}
     scored.score_with_metrics(made)
     examine(made, "T0", "T1", "T2")
     scored.tasks.find_smallest_set(made.pk)
     making.forecast(made)
-    crowd.set_questionnaire(made, owner(made), [Question("Skill?", "scale", ("none", "some"))], "after")
-    crowd.answer_questionnaire(judging.join(made), "1", {"Skill?": 2})
     return made
+
+
+def say_what_they_are(made: Study) -> None:
+    """Two groups of three annotators, of whom four gave one answer, by each of two questions."""
+    for k in range(4):
+        scored.judge(made, ("T2", "d1:0", "d2:2" if k % 2 else "d1:1", "a"), pseudonym=f"ann {k}")
+    asked = [Question("Skill?", "scale", ("none", "some")), Question("Native language?", "one", ("German", ODD))]
+    crowd.set_questionnaire(made, owner(made), asked, "after")
+    for k, annotator in enumerate(made.annotators.order_by("pk")):
+        answers = {"Skill?": 1 + k % 2, "Native language?": "German" if k < 3 else ODD}
+        scored.said(made, annotator.pseudonym, answers)
 
 
 def rated(system: str, text: str, grade: float) -> formats.Summary:
@@ -103,6 +113,7 @@ def rated(system: str, text: str, grade: float) -> formats.Summary:
 def examine(made: Study, *names: str) -> None:
     """What the worker says of annotators, and of what scores rest on."""
     scored.tasks.report_annotators(made.pk)
+    scored.in_turns("compare_groups", made)
     for name in names:
         scored.tasks.examine_topic(scored.topic(made, name).pk)
     scored.tasks.find_smallest_set(made.pk)

@@ -10,9 +10,10 @@ from django.urls import reverse
 from django.utils import timezone
 from playwright.sync_api import Page, expect
 
-from annotate import judging
+from annotate import crowd, judging
 from annotate.models import TopicProgress, WorkerPulse
 from evaluation.worker import tasks
+from formats.questionnaire import Question
 from tests.annotate import making, scored
 from tests.annotate.judging_study import joined, judged, ready_study
 from tests.browser.conftest import sign_in
@@ -68,8 +69,13 @@ def test_the_pages_about_people_read_well_and_lead_by_keyboard_to_an_exclusion(p
         for number, winner in enumerate(answers):
             _topic, left, right, _winner = scored.JUDGED[number]
             scored.judge(study, ("rain", left, right, winner), pseudonym=name)
+    crowd.set_questionnaire(study, making.owner(study), [Question("Skill?", "scale", ("none", "some"))], "after")
+    for number in range(6):
+        scored.judge(study, ("rain", "d1:0", "d2:2", "a"), pseudonym=f"skilled-{number}")
+        scored.said(study, f"skilled-{number}", {"Skill?": 1 + number % 2})
     assert tasks.catch_up(study.pk) == {}
     tasks.report_annotators(study.pk)
+    scored.in_turns("compare_groups", study)
     for topic in study.topics.all():
         tasks.examine_topic(topic.pk)
     tasks.examine_study(study.pk)
@@ -81,7 +87,7 @@ def test_the_pages_about_people_read_well_and_lead_by_keyboard_to_an_exclusion(p
         axe(page)
         assert fits_a_phone(page), name
     of_annotators = ("agreement-of-annotators", "consistency-of-annotators", "influence", "smallest-set")
-    for name in (*of_annotators, "misfits", "coverage"):
+    for name in (*of_annotators, "groups-of-annotators", "misfits", "coverage"):
         page.set_viewport_size({"width": 1280, "height": 900})
         page.goto(reverse("analysis", args=[study.pk, name]))
         axe(page)

@@ -69,3 +69,17 @@ def test_the_interval_holds_the_value_and_narrows_with_more_pairs() -> None:
 def test_the_course_ends_with_the_alpha_of_all() -> None:
     answers = alike_in(0.7, 0.5, 200)
     assert agreement.over_time(answers)[-1] == AlphaPoint(400, agreement.agreement(answers).alpha.value)
+
+
+def test_agreement_with_others_compares_each_of_a_group_with_each_outside_it() -> None:
+    """The first two are a group: 1 of 2, 0 of 2 and 2 of 2 comparisons are alike, and nobody else judged the last."""
+    answers = said([1, 0, 1], [1, 1, 0.5], [0, 0, 0], [1, 1])
+    found = agreement.with_others(answers, answers.annotator < 2)
+    assert (found.value, found.n) == (0.5, 6)
+    assert found.low is not None
+    assert found.high is not None
+    assert found.low < 0.5 < found.high
+    assert agreement.with_others(answers, answers.annotator < 3).value is None
+    two = alike_in(0.69, 0.5, 100)
+    alone, within = agreement.with_others(two, two.annotator == 0), agreement.agreement(two).percent
+    assert (alone.value, alone.low, alone.high) == pytest.approx((within.value, within.low, within.high), abs=0.02)

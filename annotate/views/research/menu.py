@@ -75,8 +75,9 @@ HELP = {
     "topics": "researchers#3-check-the-sentences",
     "annotators": "admins#how-they-judge",
     "members": "researchers#4-invite-annotators",
-    "about-annotators": "researchers#ask-annotators-about-themselves",
-    "questionnaire": "researchers#ask-annotators-about-themselves",
+    **dict.fromkeys(
+        ("about-annotators", "groups-of-annotators", "questionnaire"), "researchers#ask-annotators-about-themselves"
+    ),
     "recruitment": "researchers#pay-annotators-from-a-platform",
     "agreement-of-annotators": "admins#agreement",
     **dict.fromkeys(("disputed", "misfits", "coverage"), "admins#disputed-pairs-misfitting-sentences-coverage"),

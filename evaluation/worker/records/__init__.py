@@ -13,6 +13,7 @@ from evaluation.worker.records.convergence import load_to_sample, note_sampled, 
 from evaluation.worker.records.derived import by_peers, finish, keep, keep_of_topic, keys_of, note, pairs_known, publish
 from evaluation.worker.records.diagnostics import fitted_version, load_examinations, load_judged, save_topic_examination
 from evaluation.worker.records.evidence import Snapshot, load_evidence
+from evaluation.worker.records.groups import Groups, load_groups
 from evaluation.worker.records.metrics import (
     StudyScores,
     load_study_scores,

@@ -74,11 +74,11 @@ def finish(study: int, analysis: str, version: int, keys: Collection[Keys]) -> N
 
 
 @transaction.atomic
-def keep(study: int, analysis: str, keys: Keys, record: Any) -> None:
+def keep(study: int, analysis: str, keys: Keys, record: Any, version: int = 0) -> None:
     """Save one record of an analysis that is computed in turns, if the study still exists."""
     head = _head(study, analysis)
     if head is not None:
-        values = {"record": to_json(record), "computed_at": timezone.now()}
+        values = {"version": version, "record": to_json(record), "computed_at": timezone.now()}
         Result.objects.update_or_create(study_id=study, analysis=analysis, choice=choice_of(keys), defaults=values)
         Result.objects.filter(pk=head.pk).update(turns=F("turns") + 1)
 
