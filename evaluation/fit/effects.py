@@ -274,10 +274,11 @@ def _inverse(matrix: Matrix) -> tuple[Matrix, float]:
     if not len(matrix):
         return matrix, 0.0
     factor, _ = linalg.lapack.dpotrf(matrix, lower=1)
-    log_det = 2 * float(np.log(np.diag(factor)).sum())
-    lower, _ = linalg.lapack.dpotri(factor, lower=1)
-    inverse = np.tril(lower)
-    return inverse + np.tril(inverse, -1).T, log_det
+    log_det = 2 * float(np.log(factor.diagonal()).sum())
+    lower, _ = linalg.lapack.dpotri(factor, lower=1)  # zero above the diagonal, as the factor is
+    inverse = lower + lower.T
+    np.fill_diagonal(inverse, lower.diagonal())
+    return inverse, log_det
 
 
 @dataclass(frozen=True, slots=True)
