@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import math
+import re
+from collections.abc import Iterator, Sequence
 
 from annotate.models import Score, Sentence
-from formats.results import Key, Part, WordTerm
+from formats.results import Key, Part, SourceWords, WordTerm
+
+#: A word that changes a score by less than this share of the weightiest one is not tinted.
+LIGHT = 0.05
 
 
 def word_terms(score: Score | None) -> tuple[WordTerm, ...]:
@@ -23,6 +28,18 @@ def with_names(words: Sequence[WordTerm]) -> list[tuple[WordTerm, list[tuple[Key
     return [
         (term, [(key, named[int(key)], times) for key, times in term.sentences if int(key) in named]) for term in words
     ]
+
+
+def tinted(text: str, words: SourceWords, terms: Sequence[WordTerm]) -> Iterator[tuple[str, WordTerm | None, int]]:
+    """The text in pieces. Words that change the score have their term, and a shade: 8 adds most, 0 takes most (4 is
+    neither). A word counts once, so that only the first place where it stands has them."""
+    most = max((abs(term.contribution) for term in terms), default=0.0)
+    left = {term.word: term for term in terms if abs(term.contribution) > LIGHT * most}
+    for piece in filter(None, re.split(r"(\w+)", text)):
+        number = words.spelled.get(piece.lower())
+        term = None if number is None else left.pop(words.words[number], None)
+        steps = math.ceil(4 * abs(term.contribution) / most) if term else 0
+        yield piece, term, 4 + steps if term and term.contribution > 0 else 4 - steps
 
 
 def parts_of(score: Score | None) -> tuple[tuple[Part, Sentence | None], ...]:

@@ -35,6 +35,13 @@ def as_term(score: float, unit: Unit) -> str:
 
 
 @register.filter
+def as_change(score: float, unit: Unit) -> str:
+    """What one of many terms adds to a score, or takes from it, with sign and unit."""
+    finer = replace(unit, decimals=unit.decimals + 2)
+    return finer.with_unit(finer.change(score))
+
+
+@register.filter
 def four_digits(number: float) -> str:
     """A factor of a score."""
     return f"{number:.{decimals([number])}f}"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
@@ -13,10 +13,18 @@ from evaluation.text import SMART, stems, tokens
 
 def content(text: str, language: str) -> list[str]:
     """The stems of a text's words in their order; of an English text (or language unknown) without SMART stop words."""
-    words = tokens(text)
-    if language.lower().startswith("en") or not language:
-        words = [word for word in words if word not in SMART]
-    return stems(words, language)
+    return stems(_kept(tokens(text), language), language)
+
+
+def spellings(texts: Iterable[str], language: str) -> dict[str, str]:
+    """The stem of each word that the texts have, by the word in lower case."""
+    words = _kept(sorted({word for text in texts for word in tokens(text)}), language)
+    return dict(zip(words, stems(words, language), strict=True))
+
+
+def _kept(words: list[str], language: str) -> list[str]:
+    is_english = language.lower().startswith("en") or not language
+    return [word for word in words if word not in SMART] if is_english else words
 
 
 def counts(texts: Sequence[Sequence[str]], columns: dict[str, int]) -> sparse.csr_array[Any, Any]:

@@ -32,6 +32,7 @@ Importance and combined are linear in the chances, with weights that depend on t
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any, Literal
@@ -44,7 +45,7 @@ from scipy.stats import rankdata
 from evaluation.evidence import Evidence
 from evaluation.fit.chances import Chances, Shares
 from evaluation.scoring.asking import Telling
-from evaluation.scoring.content import content, counts
+from evaluation.scoring.content import content, counts, spellings
 from evaluation.scoring.scores import Scores, unknown
 from formats.results import SourceWords
 from formats.results.scores import ODDS
@@ -64,9 +65,9 @@ class SharedWords:
     """A topic's texts, as far as they matter here; worked out once, whatever the judgments.
 
     `words` (k,): the distinct words of the source; `counts` (n, k): x; `idf` (k,): i; `contains` (s, k): whether the
-    summary has the word; `coverage` (s,): C; `importance` (s, n): weights of the chances; `length` (n, 3): what the
-    regression on length knows of the sentences; `by_length` (s,): importance, not cleared, by their rank alone;
-    `telling`: which pairs tell the systems apart.
+    summary has the word; `spelled`: the number of a word, by its forms in summaries; `coverage` (s,): C; `importance`
+    (s, n): weights of the chances; `length` (n, 3): what the regression on length knows of the sentences; `by_length`
+    (s,): importance, not cleared, by their rank alone; `telling`: which pairs tell the systems apart.
     """
 
     systems: tuple[str, ...]
@@ -74,6 +75,7 @@ class SharedWords:
     counts: Sparse
     idf: Vector
     contains: NDArray[np.bool_]
+    spelled: Mapping[str, int]
     coverage: Vector
     importance: Matrix
     length: Matrix
@@ -127,6 +129,7 @@ def share_words(topic: Evidence) -> SharedWords:
         [word for sentence in summary.sentences for word in content(sentence, topic.language)]
         for summary in topic.summaries
     ]
+    spelled = spellings((text for summary in topic.summaries for text in summary.sentences), topic.language)
     contains = counts(summaries, columns).toarray()[:, : len(words)] > 0
     idf = _idf(x)
     mass = x.sum(axis=0) * idf
@@ -145,6 +148,7 @@ def share_words(topic: Evidence) -> SharedWords:
         counts=x,
         idf=idf,
         contains=contains,
+        spelled={word: columns[stem] for word, stem in spelled.items() if stem in columns},
         coverage=coverage,
         importance=importance,
         length=length,
@@ -199,6 +203,7 @@ def source_words(shared: SharedWords, of_sentences: Vector) -> SourceWords:
             system: tuple(column[word] for word in np.flatnonzero(own).tolist())
             for system, own in zip(shared.systems, shared.contains, strict=True)
         },
+        spelled={spelled: column[word] for spelled, word in shared.spelled.items()},
     )
 
 

@@ -65,7 +65,8 @@ class WordTerm:
 class SourceWords:
     """The words of a topic's sources that its summaries use, and which of them each system has.
 
-    `total`: occurrences x idf, summed over all words of the sources; `mean`: their mean value, so weighted.
+    `total`: occurrences x idf, summed over all words of the sources; `mean`: their mean value, so weighted; `spelled`:
+    the number of a word by each of its forms in a summary, in lower case.
     """
 
     total: float
@@ -76,6 +77,7 @@ class SourceWords:
     values: tuple[float, ...]
     sentences: tuple[tuple[tuple[Key, int], ...], ...]
     of_systems: Mapping[str, tuple[int, ...]]
+    spelled: Mapping[str, int] = field(default_factory=dict)
 
     def terms(self, system: str, score: str) -> tuple[WordTerm, ...]:
         """The terms of a system's score, the largest first; they add up to it."""

@@ -48,6 +48,7 @@ from annotate.models import (
 from annotate.reports import leaderboard as boards
 from annotate.reports import rests_on
 from annotate.reports.figure_files import FIGURES
+from annotate.reports.scores import LIGHT
 from annotate.reports.words_in_common import mark_shared
 from evaluation.worker import tasks
 from tests.annotate import making, scored
@@ -808,6 +809,21 @@ def test_words_name_the_sentences_that_they_stand_in(client: Client, study: Stud
     page = words(client.get(reverse("summary", args=[study.pk, lead.pk])))
     assert "ohio 2" in page
     assert "d1:0 d1:1" in page
+
+
+def test_every_word_that_changes_the_score_is_tinted_once_and_leads_to_its_term(
+    client: Client, study: Study, owner: User
+) -> None:
+    for row in Score.objects.filter(summary__topic__study=study, scored_by="recommended", score__isnull=False):
+        page = client.get(reverse("summary", args=[study.pk, row.summary_id]))
+        changes = {term.word: term.contribution for term, _named in page.context["words"]}
+        most = max(map(abs, changes.values()))
+        tints = re.findall(r'class="tint shade-(\d)" href="#word-(\w+)" title="([+-])', page.content.decode())
+        assert sorted(word for _, word, _ in tints) == sorted(
+            word for word, change in changes.items() if abs(change) > LIGHT * most
+        )
+        for shade, word, sign in tints:
+            assert (int(shade) > 4, sign) == ((True, "+") if changes[word] > 0 else (False, "-"))
 
 
 def test_a_summary_without_a_score_shows_its_text(client: Client, study: Study, owner: User) -> None:

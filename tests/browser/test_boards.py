@@ -98,6 +98,10 @@ def test_importance_is_followed_by_hand_to_the_last_digit(page: Page, study: Stu
     expect(page.get_by_role("heading", name="Topic by topic")).to_be_visible()
     axe(page)
     page.get_by_role("link", name="Rain in Ohio").click()
+    said = page.locator(".passage").get_by_role("link", name="Ohio", exact=True)
+    expect(page.get_by_text("Sum =")).to_be_hidden()
+    axe(page)
+    said.click()
     expect(page.get_by_text("Sum =")).to_be_visible()
     axe(page)
     whole, mean = (
@@ -114,6 +118,7 @@ def test_importance_is_followed_by_hand_to_the_last_digit(page: Page, study: Stu
     assert round(100 * math.fsum(added), len(shown.partition(".")[2])) == float(shown)
 
     word = page.locator("tr.term").filter(has=page.get_by_role("rowheader", name="ohio"))
+    assert said.get_attribute("title") == f"{100 * numbers(word)[-1]:+.4f} points"
     value = numbers(word)[2]
     given = []
     for link in word.locator("a").all():

@@ -26,7 +26,7 @@ from annotate.reports.figure_files import FIGURES
 from annotate.reports.leaderboard import Board
 from annotate.reports.method import settings_in_words
 from annotate.reports.plots import Plot
-from annotate.reports.scores import parts_of, with_names, word_terms
+from annotate.reports.scores import parts_of, tinted, with_names, word_terms
 from annotate.reports.standing import brackets
 from annotate.reports.words_in_common import mark_shared
 from annotate.views.research.analyses import table_part
@@ -112,6 +112,7 @@ def summary(request: HttpRequest, study: Study, summary_id: int) -> HttpResponse
     scored_by = asked_scored_by(request) or boards.headline(study)
     score = Score.objects.filter(summary=row, scored_by=scored_by).select_related("fit", "summary__system").first()
     words, parts = word_terms(score), parts_of(score)
+    source, text = score.fit.source_words if score else None, row.sentences or [row.text]
     return page(
         request,
         study,
@@ -127,7 +128,8 @@ def summary(request: HttpRequest, study: Study, summary_id: int) -> HttpResponse
         score=score,
         against=against(row) if scored_by == ScoredBy.WIN_RATE else (),
         words=with_names(words),
-        source=score.fit.source_words if score else None,
+        source=source,
+        tinted=tinted(" ".join(text), source, words) if source else (),
         parts=[(part, nearest, *_beside(part, nearest)) for part, nearest in parts],
         copied=_as_table(words, parts),
         total=math.fsum([*(term.contribution for term in words), *(part.contribution for part, _nearest in parts)]),
@@ -137,7 +139,7 @@ def summary(request: HttpRequest, study: Study, summary_id: int) -> HttpResponse
         settings=settings_in_words(score.fit.settings) if score else [],
         table=(table := metric_scores.table_of([row])),
         part=table_part(of_summary(table), study.pk, {}) if table.metrics or table.dimensions else None,
-        text=row.sentences or [row.text],
+        text=text,
     )
 
 
