@@ -26,8 +26,9 @@ from annotate.imports import written
 from annotate.models import Assignment, AuditEntry, Export, Membership, Sentence, SourceDocument, Study, Topic, Upload
 from annotate.refusal import Refusal, check, cleaned, invalid
 from annotate.server import limits
+from annotate.server.languages import translated
 from formats.results import Difference
-from formats.settings import NAMES, SETTINGS, StudySettings
+from formats.settings import NAMES, QUESTION, SETTINGS, SUMMARY_QUESTION, StudySettings
 
 if TYPE_CHECKING:
     from django.contrib.auth.models import User
@@ -61,9 +62,11 @@ def begin_study(
 ) -> Study:
     """A new study with the recommended settings, which receives this file, or the example; sent again, the same study.
 
-    Raises `Refusal`, also of the file, and then there is no study, and `PermissionDenied`.
+    It asks in the language of its texts. Raises `Refusal`, also of the file, and then there is no study, and
+    `PermissionDenied`.
     """
-    study = create_study(user, form_token, title=title, language=language, compares="both")
+    asked = {"question": translated(QUESTION, language), "summary_question": translated(SUMMARY_QUESTION, language)}
+    study = create_study(user, form_token, title=title, language=language, compares="both", **asked)
     if example:
         file = ContentFile(EXAMPLE.read_bytes(), EXAMPLE.name)
     if file and not Upload.objects.filter(study=study).exists():

@@ -15,6 +15,7 @@ from typing import Annotated, Any, Literal, get_args, get_type_hints
 from formats.checks.limits import QUESTION_CHARACTERS
 from formats.reasons import WORDS_CHARACTERS
 from formats.records import Extra
+from formats.words import gettext_noop
 
 Group = Literal["asked", "judging", "quality", "scoring", "stopping", "metrics"]
 ScoreChoice = Literal["importance", "combined", "coverage", "published"]
@@ -35,9 +36,9 @@ KINDS_COUNTED: Mapping[CountedKinds, tuple[str, ...]] = {
 }
 
 #: The default question to annotators, from the paper.
-QUESTION = "Which of these two sentences contains more important information?"
+QUESTION = gettext_noop("Which of these two sentences contains more important information?")
 #: The same of whole summaries.
-SUMMARY_QUESTION = "Which summary tells you more of what is important?"
+SUMMARY_QUESTION = gettext_noop("Which summary tells you more of what is important?")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

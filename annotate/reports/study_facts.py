@@ -33,8 +33,8 @@ from formats.results import Agreement, DimensionAgreement, Ground, StudyAgreemen
 from formats.settings import KINDS_COUNTED, SETTINGS, Setting
 from preferendum import __version__
 
-#: Settings that are no choice of method: the study's title and the language of its texts.
-OWN = {"title", "question", "language", "guidelines", "seed", "metric_names", "pilot"}
+#: Settings that the paragraph states anyway, and those that are no choice of method, such as the title.
+OWN = {"title", "compares", "question", "summary_question", "language", "guidelines", "seed", "metric_names", "pilot"}
 
 
 @dataclass(frozen=True, slots=True)

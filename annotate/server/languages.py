@@ -26,9 +26,19 @@ def speak(request: HttpRequest, language: str) -> None:
 
     A language without translation is answered in its nearest relative (pt for pt-BR), or in English.
     """
-    for wanted in (request.COOKIES.get(settings.LANGUAGE_COOKIE_NAME, ""), language):
-        try:
-            translation.activate(translation.get_supported_language_variant(wanted.lower()))
-        except LookupError:
-            continue
-        return
+    if spoken := _spoken(request.COOKIES.get(settings.LANGUAGE_COOKIE_NAME, "")) or _spoken(language):
+        translation.activate(spoken)
+
+
+def translated(text: str, language: str) -> str:
+    """A text of annotators' pages in the language of their texts, or in English."""
+    with translation.override(_spoken(language) or settings.LANGUAGE_CODE):
+        return translation.gettext(text)
+
+
+def _spoken(language: str) -> str:
+    """The language of a translation; "" if there is none."""
+    try:
+        return translation.get_supported_language_variant(language.lower())
+    except LookupError:
+        return ""

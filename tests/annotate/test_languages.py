@@ -13,7 +13,8 @@ from django.test import Client
 from django.urls import reverse
 
 from annotate import invitations
-from annotate.models import Topic
+from annotate.models import Study, Topic
+from annotate.reports import methods_section, study_facts
 from tests.annotate import making
 from tests.annotate.judging_study import ready_study
 from tests.conftest import MUST_RUN
@@ -90,3 +91,20 @@ def language_of(client: Client, address: str, **request: Any) -> tuple[str, str]
     language, direction = re.findall(r'<html lang="([^"]+)" dir="(\w+)">', page.content.decode())[0]
     assert page["Content-Language"] == language
     return language, direction
+
+
+@pytest.mark.parametrize(
+    ("language", "question"),
+    [
+        ("pt-BR", "Qual destas duas frases contém informação mais importante?"),
+        ("qya-Latn-001", "Which of these two sentences contains more important information?"),
+    ],
+)
+def test_a_new_study_asks_in_the_language_of_its_texts(client: Client, db: None, language: str, question: str) -> None:
+    client.force_login(making.person(is_superuser=True))
+    client.post(reverse("study_new"), {"title": "News", "language": language})
+    study = Study.objects.get()
+    assert study.question == question
+    here = invitations.invitation_path(invitations.invite(study, making.owner(study)))
+    assert 'class="example"' in Client().get(here).content.decode()
+    assert "All settings are the recommended ones" in methods_section.plain(study_facts.of_study(study))

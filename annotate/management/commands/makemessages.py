@@ -18,6 +18,7 @@ FOR_ANNOTATORS = (
     "annotate/views/crowd.py",
     "annotate/views/judging",
     "formats/answers.py",
+    "formats/settings.py",
     "templates/account/my_judging.html",
     "templates/base.html",
     "templates/judge",

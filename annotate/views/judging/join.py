@@ -17,7 +17,7 @@ from annotate.forms import OnceForm
 from annotate.models import Annotator, Invitation, Membership, Study
 from annotate.refusal import Refusal
 from annotate.server import limits
-from annotate.server.languages import speak
+from annotate.server.languages import speak, translated
 from annotate.views import account
 from annotate.views.judging.progress import go_on, trial_of
 from annotate.views.limited import limited
@@ -114,7 +114,8 @@ def welcome(
         "study": study,
         "annotator": annotator,
         "reads": request.method == "POST",
-        "has_example": annotator is None and study.questions.get("sentences") == QUESTION,
+        "has_example": annotator is None
+        and study.questions.get("sentences") in (QUESTION, translated(QUESTION, study.language)),
         "asks_consent": recruitment.consent and not crowd.has_agreed(annotator, recruitment),
         "no_pair": no_pair,
         "text": no_pair.text(study) if no_pair else "",
