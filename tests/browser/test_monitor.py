@@ -86,6 +86,8 @@ def test_the_pages_about_people_read_well_and_lead_by_keyboard_to_an_exclusion(p
         page.goto(reverse(name, args=[study.pk]))
         axe(page)
         assert fits_a_phone(page), name
+    assert page.get_by_role("region").evaluate("one => one.scrollWidth <= one.clientWidth"), "an annotator is a card"
+    axe(page)
     of_annotators = ("agreement-of-annotators", "consistency-of-annotators", "influence", "smallest-set")
     for name in (*of_annotators, "groups-of-annotators", "misfits", "coverage"):
         page.set_viewport_size({"width": 1280, "height": 900})

@@ -226,7 +226,9 @@ def test_every_page_is_accessible_and_fits_a_phone(page: Page, study: Study, axe
     topic = scored.topic(study)
     document, sentence = topic.documents.first(), topic.sentences.first()
     summary = topic.summaries.first()
-    invitations.invite(study, making.owner(study))
+    invitation = invitations.invite(study, making.owner(study))
+    annotator = study.annotators.first()
+    assert annotator
     assert document
     assert sentence
     assert summary
@@ -235,7 +237,10 @@ def test_every_page_is_accessible_and_fits_a_phone(page: Page, study: Study, axe
         reverse("studies"),
         *(reverse(name, args=[study.pk]) for name in ("study", "study_topics", "leaderboard", "study_members")),
         *(reverse(name, args=[study.pk]) for name in ("study_settings", "study_export", "upload_new", "study_delete")),
-        *(reverse(name, args=[study.pk]) for name in ("study_copy", "study_methods")),
+        *(reverse(name, args=[study.pk]) for name in ("study_copy", "study_methods", "results", "study_data")),
+        *(reverse(name, args=[study.pk]) for name in ("study_questionnaire", "study_recruitment", "reported_pairs")),
+        reverse("invitation_qr", args=[study.pk, invitation.pk]),
+        reverse("study_annotator", args=[study.pk, annotator.pk]),
         *(reverse(name, args=[study.pk, topic.pk]) for name in ("topic", "topic_documents", "topic_leaderboard")),
         reverse("document_mend", args=[study.pk, topic.pk, document.pk]),
         reverse("workbench", args=[study.pk, topic.pk, document.pk]) + "?split=0",
