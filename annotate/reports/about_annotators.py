@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from django.db.models import Max
 from django.utils.translation import gettext as _
 
-from annotate.models import AnsweredQuestionnaire, Questionnaire, Result, Study, System
+from annotate.models import AnsweredQuestionnaire, Participation, Questionnaire, Result, Study, System
+from annotate.models.analysis import ResultQuerySet
 from annotate.reports.leaderboard import rows_of
 from annotate.reports.standing import by_author, tests_of, verdict
 from annotate.reports.what_if import score_of
@@ -26,10 +28,17 @@ def of_study(study: Study) -> AboutAnnotators:
     )
 
 
+def results_of_groups(study: Study) -> ResultQuerySet:
+    """Results since the last annotator withdrew: earlier ones rest on an answer that is gone."""
+    withdrawn = Participation.objects.filter(study=study, outcome=Participation.Outcome.WITHDRAWN)
+    last = withdrawn.aggregate(last=Max("left_at"))["last"]
+    return Result.objects.filter(computed_at__gt=last) if last else Result.objects.all()
+
+
 def groups(study: Study, asked: str) -> list[Group]:
     """The groups by the answers to a question, in the order of its options, all others last."""
     options = next((own.options for own in of_study(study).questions if own.text == asked), ())
-    rows = Result.objects.by_keys(study, "groups-of-annotators").items()
+    rows = results_of_groups(study).by_keys(study, "groups-of-annotators").items()
     named = {name: row.read(GroupOutcome) for (text, name), row in rows if text == asked}
     persons = set(System.objects.filter(study=study, summaries__person=True).values_list("name", flat=True))
     in_order, score = sorted(named, key=lambda name: (*options, name).index(name)), score_of(study)

@@ -404,7 +404,8 @@ def _groups(study: Study) -> Stored:
     """For each question with groups of annotators who answered it."""
     wanted = Study.objects.annotate(wanted=version_of_groups()).values_list("wanted", flat=True).get(pk=study.pk) or 1
     stored = _of_head(study, "groups-of-annotators", lambda _head: None, wanted)
-    asked = [keys[0] for keys in Result.objects.defer("record").by_keys(study, "groups-of-annotators")]
+    results = about_annotators.results_of_groups(study).defer("record")
+    asked = [keys[0] for keys in results.by_keys(study, "groups-of-annotators")]
     return replace(
         stored,
         records={(text,): partial(about_annotators.groups, study, text) for text in asked},

@@ -162,6 +162,7 @@ def test_a_withdrawal_moves_the_person_out_and_every_change_is_noticed(study: St
 
     assert not is_noticed()
     crowd.withdraw(gone, erase=False)
+    assert not analyses.stored_for(study, ANALYSIS).records
     assert is_noticed()
     assert people(study) == {"German": 3, "All others": 4}
     crowd.withdraw(gone, erase=True)
