@@ -422,7 +422,8 @@ def _consistency(study: Study) -> Stored:
 def _influence(study: Study) -> Stored:
     if (own := diagnostics.name_of(study, "influence")) != "influence":
         return _of_head(study, own, diagnostics.influence, _ranked(study))
-    wanted = Result.objects.of_topics(study, "diagnostics").aggregate(wanted=Sum("version"))["wanted"]
+    judged = Fit.objects.newest().filter(topic__study=study, judgments__gt=0)
+    wanted = judged.aggregate(wanted=Sum("data_version"))["wanted"]
     return _of_head(study, "influence", diagnostics.influence, wanted + study.removed_version if wanted else 1)
 
 

@@ -569,6 +569,10 @@ def test_the_leaderboard_says_whether_the_first_place_rests_on_one_annotator(two
     assert "2 annotators were left out in turn" in text
     assert '<th scope="col">Without</th>' not in text  # that is for owners and admins
     assert '<th scope="col">Without</th>' in text_of(signed_in(study), influence)
+    assert "Newer data" not in text
+    judged(study.annotators.order_by("pk")[0])
+    assert tasks.catch_up(study.pk) == {}
+    assert "Newer data are being worked in" in text_of(client, influence), "before topics are examined again"
 
 
 def test_the_smallest_set_lists_the_answers_without_which_another_system_would_be_first(two_annotators: Study) -> None:

@@ -33,11 +33,8 @@ class TableSerializer(serializers.Serializer[Any]):
 
 
 class QuestionSerializer(serializers.Serializer[Any]):
-    """An analysis as a question.
-
-    `verdict`: null before it is computed; `needs`: what the study lacks for that; `is_old`: newer data wait to be
-    included.
-    """
+    """An analysis as a question; `verdict`: null before it is computed; `needs`: what the study lacks for it; `is_old`:
+    newer data wait to be included."""
 
     name = serializers.CharField(source="analysis.name")
     question = serializers.CharField(source="analysis.question")

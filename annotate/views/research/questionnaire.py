@@ -16,6 +16,7 @@ from django.views.decorators.http import require_http_methods
 
 from annotate import crowd
 from annotate.access import in_study
+from annotate.crowd.asking import checked_question
 from annotate.forms import AnsweringForm
 from annotate.models import Questionnaire, Study
 from annotate.refusal import Refusal
@@ -61,7 +62,7 @@ class QuestionForm(AnsweringForm, forms.Form):
         cleaned = super().clean() or {}
         if cleaned.get("text") and not self.errors:
             try:
-                crowd.checked_question(_question(cleaned))
+                checked_question(_question(cleaned))
             except Refusal as refusal:
                 self.add_error("options", refusal.message)
         return cleaned
