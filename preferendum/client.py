@@ -141,7 +141,7 @@ class Study:
         return self._store(self._api.post(f"{self._here}uploads/simulated/", settings), timeout)
 
     def wait(self, name: str = "", timeout: float = 600.0, **choices: str) -> None:
-        """Wait until the leaderboard, or this analysis, has all that is known so far; `ApiError` if it lacks its data."""
+        """Wait until the leaderboard, or this analysis, has all that is known; `ApiError` if it lacks its data."""
         path = self._analysis(name) if name else f"{self._here}leaderboard/"
         shown = _until(lambda: self._api.get(path, **choices), _is_whole, timeout)
         if shown.get("needs"):

@@ -42,7 +42,7 @@ def set_questionnaire(study: Study, user: User, questions: Sequence[Question], p
     asked = [checked_question(question) for question in questions]
     texts = [question.text for question in asked]
     if twice := next((text for text in texts if texts.count(text) > 1), None):
-        raise invalid("questions", _("“%(text)s” is asked twice.") % {"text": shown(twice)})
+        raise invalid("questions", _("%(text)s is asked twice.") % {"text": shown(twice)})
     if len(asked) > MOST_QUESTIONS:
         raise invalid("questions", _("Ask at most %(most)d questions.") % {"most": MOST_QUESTIONS})
     newest = questionnaire_of(study)
@@ -81,7 +81,7 @@ def answer_questionnaire(annotator: Annotator, version: str, answers: Mapping[st
     if str(questionnaire.version) != version:
         raise Refusal("another version of the questions", "changed")
     if unfit := why_unfit(questionnaire.asked, answers):
-        raise invalid("answers", _("“%(text)s” has no answer that fits.") % {"text": shown(unfit)})
+        raise invalid("answers", _("%(text)s has no answer that fits.") % {"text": shown(unfit)})
     AnsweredQuestionnaire.objects.create(
         annotator=annotator, questionnaire=questionnaire, answers=dict(answers), at=timezone.now()
     )
@@ -120,7 +120,7 @@ def checked_question(question: Question) -> Question:
     options = tuple(dict.fromkeys(filter(None, (cleaned("questions", option) for option in question.options))))
     checked = Question(text, question.kind, options if question.has_options else (), question.required)
     if not checked.is_askable or len(options) > MOST_OPTIONS or any(len(option) > LONGEST_OPTION for option in options):
-        message = _("“%(text)s” needs 2 to %(most)d options, one a line, each of at most %(longest)d characters.")
+        message = _("%(text)s needs 2 to %(most)d options, one a line, each of at most %(longest)d characters.")
         about = {"text": shown(text), "most": MOST_OPTIONS, "longest": LONGEST_OPTION}
         raise invalid("questions", message % about)
     return checked
