@@ -231,14 +231,14 @@ def take_topics(trial: Trial) -> None:
 
 
 #: Bytes that a process of the worker may take beyond what it has: less than the text of the file.
-SCARCE = 4_000_000
+SCARCE = 1_000_000
 
 
 @fault("F29", "the worker has hardly any memory left while it reads a large file", release=10, seconds=25)
 def no_memory(trial: Trial) -> None:
     """What people judge goes on; the file is stored once there is memory, or refused in words, and never in part."""
     trial.expected.tracebacks = KILLED + r"|celery\.redirected"  # where there is none to write a line of a log with
-    program, topics = Program(trial), 100
+    program, topics = Program(trial), 150
     content = bundle(trial, topics, sentences=1000)
     with trial.load(think=0.1):
         trial.until(0.1)
