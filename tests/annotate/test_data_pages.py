@@ -78,6 +78,14 @@ def test_nothing_is_removed_before_it_is_confirmed_and_then_it_can_be_restored(o
     assert "restored" in text_of(owner, study, "removed")
 
 
+def test_answers_about_a_systems_summaries_stay_as_history(owner: Client, study: Study) -> None:
+    Study.objects.filter(pk=study.pk).update(compares="both")
+    making.store(study, b'{"topic": "M1", "a": "lead", "b": "long", "winner": "a", "of": "summaries"}', "answers.jsonl")
+    key = System.objects.get(study=study, name="lead").pk
+    asked = owner.get(reverse("data_remove", args=[study.pk, "system"]), {"key": key})
+    assert "1 judgment stays as history" in asked.content.decode()
+
+
 def test_why_something_cannot_go_is_said_on_the_page(owner: Client, study: Study) -> None:
     making.take_in(study, TOPIC | making.PEOPLE | {"topic_id": "M3"})
     reference = study.topics.get(name="M3").references.get()
