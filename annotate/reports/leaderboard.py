@@ -471,7 +471,7 @@ def _agreement(study: Study, scored_by: str) -> str:
     if scored_by != ScoredBy.WIN_RATE:
         return ""
     record = Result.objects.head(study, "annotators").read(StudyAgreement)
-    return "" if record is None else annotator_agreement.verdict(record.study)
+    return "" if record is None else annotator_agreement.verdict(record)
 
 
 def _by_length(

@@ -10,7 +10,7 @@ answer half in each direction; it is one half where there are no ties.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, fields
 from typing import Any
 
@@ -56,12 +56,20 @@ class PairJudgments:
         return PairJudgments(self.pair[rows], self.value[rows], self.annotator[rows], self.topic[rows])
 
 
-def study_agreement(judgments: PairJudgments, topics: int) -> StudyAgreement:
-    """Everything about the agreement in a study of so many topics, by the numbers of topics, annotators and pairs."""
-    by_topic = [agreement(judgments.only(judgments.topic == topic)) for topic in range(topics)]
+def study_agreement(judgments: PairJudgments, of_summaries: Sequence[bool]) -> StudyAgreement:
+    """Everything about the agreement in a study, by the numbers of topics, annotators and pairs.
+
+    `of_summaries`: of each topic, whether it is of summaries rather than of sentences.
+    """
+    by_topic = [agreement(judgments.only(judgments.topic == topic)) for topic in range(len(of_summaries))]
+    about = np.array(of_summaries, dtype=np.bool_)[judgments.topic]
+    has_both = 0 < about.sum() < len(about)
+    sentences, summaries = (agreement(judgments.only(about == own)) if has_both else None for own in (False, True))
     return StudyAgreement(
         study=agreement(judgments),
         topics=tuple(TopicAgreement(**_fields(own), topic=topic) for topic, own in enumerate(by_topic)),
+        sentences=sentences,
+        summaries=summaries,
         time=over_time(judgments),
         table=pairwise(judgments),
         disputed=disputed(judgments),

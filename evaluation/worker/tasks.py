@@ -264,7 +264,7 @@ def _describe(loaded: records.StudyAnswers) -> None:
     records.save_annotators(
         loaded,
         [_figures(crowd) for crowd in loaded.crowds],
-        agreement.study_agreement(leading.judgments, len(leading.topics)),
+        agreement.study_agreement(leading.judgments, leading.of_summaries),
     )
 
 

@@ -111,13 +111,21 @@ def show(named: NamedAgreement, _asked: Mapping[str, str]) -> Shown:
     """The study and its topics, the course of alpha, and in files who agrees with whom and on which pairs not."""
     agreement = named.agreement
     return Shown(
-        verdict(agreement.study),
+        verdict(agreement),
         [_by_topic(named), *_course(agreement), _time(agreement), _two_by_two(named), _disputed(named)],
+        notes=_without_pairs(named),
     )
 
 
-def verdict(study: Agreement) -> str:
-    """How far annotators agree, or why that is not known."""
+def verdict(agreement: StudyAgreement) -> str:
+    """How far annotators agree, about sentences and summaries apart, or why that is not known."""
+    if agreement.sentences is None or agreement.summaries is None:
+        return _said(agreement.study)
+    apart = {"sentences": _said(agreement.sentences), "summaries": _said(agreement.summaries)}
+    return _("Sentences: %(sentences)s Summaries: %(summaries)s") % apart
+
+
+def _said(study: Agreement) -> str:
     if study.why:
         return _(WHY[study.why])
     about = {"percent": printed(study.percent), "alpha": printed(study.alpha), "pairs": study.pairs}
@@ -138,7 +146,11 @@ def printed(own: Bounded | results.Figure) -> str:
 
 def _by_topic(named: NamedAgreement) -> Table:
     lines: list[tuple[str, Agreement]] = [(_("The study"), named.agreement.study)]
-    lines += [(named.topics[own.topic], own) for own in named.agreement.topics if own.topic in named.topics]
+    apart = (_("Sentences"), named.agreement.sentences), (_("Summaries"), named.agreement.summaries)
+    lines += [(title, own) for title, own in apart if own]
+    lines += [
+        (named.topics[own.topic], own) for own in named.agreement.topics if own.pairs and own.topic in named.topics
+    ]
     return Table(
         "agreement",
         _("Agreement of annotators"),
@@ -164,6 +176,13 @@ def _by_topic(named: NamedAgreement) -> Table:
         ),
         marked=frozenset({0}),
     )
+
+
+def _without_pairs(named: NamedAgreement) -> tuple[str, ...]:
+    """The topics that the table leaves out, in one line."""
+    without = [own for own in named.agreement.topics if not own.pairs and own.topic in named.topics]
+    line = _("In %(n)d of %(topics)d topics with judgments, no pair has been judged by two annotators yet.")
+    return (line % {"n": len(without), "topics": len(named.agreement.topics)},) if without else ()
 
 
 def _line(title: str, own: Agreement) -> tuple[Cell, ...]:

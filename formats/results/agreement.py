@@ -75,10 +75,15 @@ class DisputedPair:
 
 @dataclass(frozen=True, slots=True)
 class StudyAgreement:
-    """The agreement in the study, in each topic and over time, of any two annotators, and the most disputed pairs."""
+    """The agreement in the study, in each topic and over time, of any two annotators, and the most disputed pairs.
+
+    `sentences`, `summaries`: about each alone, where annotators judged both.
+    """
 
     study: Agreement
     topics: tuple[TopicAgreement, ...]
     time: tuple[AlphaPoint, ...] = ()
     table: PairwiseAgreement = PairwiseAgreement()
     disputed: tuple[DisputedPair, ...] = ()
+    sentences: Agreement | None = None
+    summaries: Agreement | None = None

@@ -51,6 +51,7 @@ from tests.annotate import making, scored
 from tests.annotate.big_study import big_study
 from tests.annotate.judging_study import drawn, joined, judged, let_lapse, ready_study
 from tests.annotate.reading import address, rows_of, signed_in, text_of
+from tests.annotate.test_comparing_summaries import record, study_of
 
 pytestmark = pytest.mark.django_db
 
@@ -413,13 +414,42 @@ AGREEMENT = "agreement-of-annotators"
 
 def test_agreement_is_shown_with_intervals_and_what_cannot_be_told_says_why() -> None:
     study = ready_study(topics=2, judgments_per_pair=3)
-    for _ in range(3):
-        judged(joined(study))
+    lone = joined(study)
+    for _ in range(11):
+        judged(lone)
     tasks.report_annotators(study.pk)
     text = text_of(signed_in(study), address(study, AGREEMENT))
     assert "How well do annotators agree?" in text
     assert "No pair has been judged by two annotators yet." in text
+    assert "In 2 of 2 topics with judgments, no pair has been judged by two annotators yet." in text
     assert "too few data" in text
+    assert "The settings ask for them." in text
+
+
+def test_an_empty_page_of_agreement_names_the_setting_and_turns_it_on() -> None:
+    study = ready_study()
+    judged(joined(study))
+    client, settings = signed_in(study), reverse("study_settings", args=[study.pk])
+    tasks.report_annotators(study.pk)
+    assert "share of pairs judged by two annotators" in text_of(client, address(study, AGREEMENT))
+    assert client.post(settings, {"share_pairs": ""})["Location"] == address(study, AGREEMENT)
+    study.refresh_from_db()
+    assert study.shared_share == Study().shared_share
+    assert f'action="{settings}"' not in client.get(address(study, AGREEMENT)).content.decode()
+
+
+def test_agreement_about_sentences_and_about_summaries_is_given_apart() -> None:
+    study = study_of(record(), compares="both", judgments_per_pair=2, pairs_per_annotator=50)
+    for annotator in (joined(study), joined(study)):
+        for _ in range(20):
+            judged(annotator)
+    tasks.report_annotators(study.pk)
+    found = kept.heads("annotators", study=study).get().read(StudyAgreement)
+    assert (found.sentences.pairs, found.summaries.pairs) == tuple(own.pairs for own in found.topics)
+    assert min(found.sentences.pairs, found.summaries.pairs) > 0
+    text = text_of(signed_in(study), address(study, AGREEMENT))
+    assert "Sentences: On" in text
+    assert "Summaries: On" in text
 
 
 def test_the_table_of_agreement_begins_with_the_study() -> None:

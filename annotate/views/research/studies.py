@@ -22,6 +22,7 @@ from annotate.views.limited import limited
 from annotate.views.refusals import refusals_shown
 from annotate.views.research.pages import UNCHANGED, digest, is_seen, page, user_of
 from annotate.views.research.uploads import MEGABYTE
+from formats.settings import StudySettings
 
 TOPICS_A_PAGE = 100
 
@@ -78,6 +79,10 @@ def study_topics(request: HttpRequest, study: Study) -> HttpResponse:
 @require_http_methods(["GET", "HEAD", "POST"])
 def study_settings(request: HttpRequest, study: Study) -> HttpResponse:
     """Change what the study asks and how it computes."""
+    if "share_pairs" in request.POST:
+        verbs.change_settings(study, user_of(request), shared_share=StudySettings().shared_share)
+        messages.success(request, _("From now on annotators share some pairs."))
+        return redirect("analysis", study_id=study.pk, analysis="agreement-of-annotators")
     form = StudyForm(request.POST or None, instance=Study.objects.get(pk=study.pk))
     if form.is_valid():
         with refusals_shown(form):

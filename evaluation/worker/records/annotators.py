@@ -16,7 +16,7 @@ from django.utils import timezone
 from numpy.typing import NDArray
 
 from annotate.database.snapshot import snapshot
-from annotate.models import Annotator, AnnotatorReport, Assignment, Judgment, Study
+from annotate.models import Annotator, AnnotatorReport, Assignment, Judgment, Study, Topic
 from annotate.models.analysis import of_head
 from annotate.models.study import sum_of_topics
 from evaluation.annotators.agreement import PairJudgments
@@ -35,11 +35,15 @@ BATCH = 500
 
 @dataclass(frozen=True, slots=True)
 class Crowd:
-    """The answers of a study's annotators of one kind; `annotators`, `topics`, `pairs`: row keys by number."""
+    """The answers of a study's annotators of one kind; `annotators`, `topics`, `pairs`: row keys by number.
+
+    `of_summaries`: of each topic, whether it is of summaries.
+    """
 
     kind: str
     annotators: tuple[int, ...]
     topics: tuple[int, ...]
+    of_summaries: tuple[bool, ...]
     pairs: tuple[int, ...]
     answers: tuple[Answers, ...]
     judgments: PairJudgments
@@ -143,10 +147,12 @@ def _load_crowd(study: Study, kind: str, also: Collection[int]) -> Crowd:
     topics, topic = _numbered(columns["topic_id"])
     pairs, pair = _numbered(columns["assignment__pair_id"])
     rows = _rows(study, columns, also, topic=topic, pair=pair, annotators=annotators)
+    about_summaries = set(Topic.asked.filter(study=study).exclude(summaries_of=None).values_list("pk", flat=True))
     return Crowd(
         kind=kind,
         annotators=annotators,
         topics=topics,
+        of_summaries=tuple(key in about_summaries for key in topics),
         pairs=pairs,
         answers=tuple(rows.in_topic(number) for number in range(len(topics))),
         judgments=rows.of_pairs(),
