@@ -62,19 +62,20 @@ class Reason:
 
 @dataclass(frozen=True, slots=True)
 class TwoSystems:
-    """Two systems over all topics, which rest on so many `judgments`; `score`: what they are ranked by.
+    """Two systems over all topics, which rest on these judgments (`rests_on`); `score`: what they are ranked by.
 
-    `needed`: how many might separate them, if the difference is real; None where they are separated, or it is unknown.
-    `ground`: of whom the verdict holds. `planned`: how many the stop rule assumes, None without it. `equal_within`: by
-    the stop rule, the difference is smaller than this, the smallest that the study calls a difference. `is_outdated`:
-    scores are of earlier settings. `reasons`: for answers about the two, where annotators gave some.
+    `needed`: how many judgments might separate them, if the difference is real; None where they are separated, or it is
+    unknown. `ground`: of whom the verdict holds. `planned`: how many the stop rule assumes, None without it.
+    `equal_within`: by the stop rule, the difference is smaller than this, the smallest that the study calls a
+    difference. `is_outdated`: scores are of earlier settings. `reasons`: for answers about the two, where annotators
+    gave some.
     """
 
     first: Keyed
     second: Keyed
     score: str
     lead: Lead | None
-    judgments: int
+    rests_on: str
     needed: Needed | None
     ground: Ground
     planned: int | None
@@ -130,6 +131,7 @@ def show(systems: Systems, asked: Mapping[str, str]) -> Shown:
         [*_figure(two), _topics(two), *_reasons(two)],
         choices=[first, second],
         notes=_notes(two),
+        rests_on=_("Preferences rest on: %(judgments)s") % {"judgments": two.rests_on},
     )
 
 

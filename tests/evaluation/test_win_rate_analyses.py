@@ -234,6 +234,7 @@ def test_every_analysis_of_a_study_that_compares_summaries_opens() -> None:
         name for name, own in opened.items() if own.shown
     }
     assert opened["two-systems"].asked["scored_by"] == WIN_RATE
+    assert boards.of_study(study, WIN_RATE).rests_on.counted.words in opened["two-systems"].rests_on
 
 
 def stopping(**settings: Any) -> Study:
