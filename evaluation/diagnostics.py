@@ -7,7 +7,7 @@ than a whole fit and differs from it in the third digit; a what-if (evaluation.a
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from itertools import compress
 from typing import Literal
@@ -104,9 +104,12 @@ def _both(judgments: Judgments, left: Vector, right: Vector, n: int) -> Vector:
     return np.asarray(np.bincount(judgments.a, left, n) + np.bincount(judgments.b, right, n), dtype=np.float64)
 
 
-def influence(topics: Sequence[TopicInfluence]) -> Influence | None:
-    """Leave out one annotator after the other and rank by mean scores; None where there is nothing to rank."""
-    systems = sorted({system for topic in topics for system in topic.systems})
+def influence(topics: Sequence[TopicInfluence], people: Collection[str] = ()) -> Influence | None:
+    """Leave out one annotator after the other and rank by mean scores; None where there is nothing to rank.
+
+    `people`: whose summaries have no rank.
+    """
+    systems = sorted({system for topic in topics for system in topic.systems} - set(people))
     if not systems:
         return None
     annotators = sorted({annotator for topic in topics for annotator in topic.annotators})
@@ -137,12 +140,13 @@ def _mean_scores(
     total, count = np.zeros(len(systems)), np.zeros(len(systems))
     change = np.zeros((len(annotators), len(systems)))
     for topic in topics:
-        columns = [column[system] for system in topic.systems]
+        ranked = [k for k, system in enumerate(topic.systems) if system in column]
+        columns = [column[topic.systems[k]] for k in ranked]
         rows = [row[annotator] for annotator in topic.annotators]
-        scores = np.array(topic.scores, dtype=np.float64)
+        scores = np.array(topic.scores, dtype=np.float64)[ranked]
         total[columns] += scores
         count[columns] += 1
-        without = np.array(topic.without, dtype=np.float64).reshape(len(rows), len(columns))
+        without = np.array(topic.without, dtype=np.float64).reshape(len(rows), len(topic.systems))[:, ranked]
         change[np.ix_(rows, columns)] += without - scores
     return total / count, change / count
 

@@ -15,7 +15,7 @@ smaller (benchmarks/archive/smallest_set.py).
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 
@@ -129,17 +129,17 @@ class JudgedTopic:
 Judged = JudgedTopic | JudgedSummaries
 
 
-def smallest_set(topics: Sequence[Judged]) -> SmallestSet | None:
+def smallest_set(topics: Sequence[Judged], people: Collection[str] = ()) -> SmallestSet | None:
     """The fewest judgments of these topics, as far as can be found, without which another system is first.
 
     None where there is no one first system, or no set is found. Only for scores that are sums over judgments:
-    importance, and combined; and the win rates of all topics together.
+    importance, and combined; and the win rates of all topics together. `people`: whose summaries have no place.
     """
-    means = _means([topic.scores for topic in topics], topics)
+    means = _means([topic.scores for topic in topics], topics, people)
     ordered = sorted(means, key=lambda system: (-means[system], system))
     if len(ordered) < 2 or means[ordered[0]] <= means[ordered[1]]:
         return None
-    leads = [_Lead(topics, ordered[0], other) for other in ordered[1:]]
+    leads = [_Lead(topics, ordered[0], other, people) for other in ordered[1:]]
     promising = sorted(leads, key=_Lead.size)[:RIVALS]
     for lead in promising:
         lead.search()
@@ -150,8 +150,8 @@ def smallest_set(topics: Sequence[Judged]) -> SmallestSet | None:
 class _Lead:
     """What `first` has over `other` in the mean over topics, and how it falls as judgments are left out."""
 
-    def __init__(self, topics: Sequence[Judged], first: str, other: str) -> None:
-        self.topics, self.first, self.other = topics, first, other
+    def __init__(self, topics: Sequence[Judged], first: str, other: str, people: Collection[str]) -> None:
+        self.topics, self.first, self.other, self.people = topics, first, other, people
         of_first, of_other = (self._shares(system) for system in (first, other))
         self.shares = [mine - theirs for mine, theirs in zip(of_first, of_other, strict=True)]
         self.wanted = 0.0
@@ -189,7 +189,7 @@ class _Lead:
             for _attempt in range(ENLARGED):
                 if not self._turn():
                     return None
-                means = _means([topic.whole_scores() for topic in self.topics], self.topics)
+                means = _means([topic.whole_scores() for topic in self.topics], self.topics, self.people)
                 first = min(means, key=lambda system: (-means[system], system))
                 if first != self.first:
                     return SmallestSet(self.first, first, self._keys(), int(self._ends[-1]))
@@ -285,11 +285,11 @@ def _dot(scores: Vector, shares: Vector) -> float:
     return float(scores[shares != 0] @ shares[shares != 0])
 
 
-def _means(scores: Sequence[Vector], topics: Sequence[Judged]) -> Mapping[str, float]:
-    """Each system's mean score over the topics that have one."""
+def _means(scores: Sequence[Vector], topics: Sequence[Judged], people: Collection[str]) -> Mapping[str, float]:
+    """The mean score of each system, people left out, over the topics that have one."""
     of_systems: dict[str, list[float]] = {}
     for topic, of_topic in zip(topics, scores, strict=True):
         for system, value in zip(topic.systems, of_topic.tolist(), strict=True):
-            if np.isfinite(value):
+            if np.isfinite(value) and system not in people:
                 of_systems.setdefault(system, []).append(value)
     return {system: float(np.mean(values)) for system, values in of_systems.items()}

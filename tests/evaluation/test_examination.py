@@ -107,6 +107,13 @@ def test_over_topics_one_person_moves_means() -> None:
     assert found.systems[0].change == -1.0
 
 
+def test_people_who_wrote_summaries_have_no_rank() -> None:
+    found = influence([moved(p7=[1, 2.5, 1], p8=[3, 0.5, 1])], people={"x"})
+    assert found is not None
+    assert (found.first, found.new_firsts) == ("y", ((8, "z"),))
+    assert [one.system for one in found.systems] == ["y", "z"]
+
+
 def test_whom_nothing_can_be_said_of_is_counted_and_changes_nothing() -> None:
     found = influence([moved(p7=[math.nan] * 3, p8=[3, 2, 1])])
     assert found is not None

@@ -57,6 +57,15 @@ def test_the_search_ends_in_a_study_of_few_judgments(topics: int, judgments: int
     assert all(first((key,)) == first(()) for key in range(topics * judgments))
 
 
+def test_people_have_no_first_place_to_lose() -> None:
+    topics = made(0)
+    smallest = smallest_set(topics)
+    assert smallest is not None
+    others = smallest_set(topics, {smallest.first})
+    assert others is not None
+    assert smallest.first not in (others.first, others.instead)
+
+
 def test_a_score_that_judgments_cannot_change_hangs_on_none_of_them() -> None:
     assert smallest_set(made(0, Settings(score="coverage"))) is None
 

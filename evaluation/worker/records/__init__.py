@@ -11,7 +11,13 @@ from evaluation.worker.records.assessors import load_assessed
 from evaluation.worker.records.baselines import load_unsummarized
 from evaluation.worker.records.convergence import load_to_sample, note_sampled, save_convergence, save_samples
 from evaluation.worker.records.derived import by_peers, finish, keep, keep_of_topic, keys_of, note, pairs_known, publish
-from evaluation.worker.records.diagnostics import fitted_version, load_examinations, load_judged, save_topic_examination
+from evaluation.worker.records.diagnostics import (
+    fitted_version,
+    load_examinations,
+    load_judged,
+    people_of,
+    save_topic_examination,
+)
 from evaluation.worker.records.evidence import Snapshot, load_evidence
 from evaluation.worker.records.groups import Groups, load_groups
 from evaluation.worker.records.metrics import (

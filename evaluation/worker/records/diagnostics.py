@@ -7,7 +7,7 @@ from dataclasses import replace
 import numpy as np
 from django.db.models import Exists, F, OuterRef, Q, QuerySet, Sum
 
-from annotate.models import Fit, Result, Study, Topic
+from annotate.models import Fit, Result, Study, Summary, Topic
 from annotate.models.analysis import of_head
 from evaluation.diagnostics import Diagnosis, Vector
 from evaluation.statistics import finite
@@ -40,6 +40,13 @@ def load_judged(study_id: int, split: Split) -> tuple[int, list[Snapshot]]:
     loaded = (load_evidence(key, split) for key in keys)
     judged = [topic for topic in loaded if topic is not None and len(topic.evidence.judgments)]
     return Result.objects.head(study_id, "influence").version, judged
+
+
+def people_of(study_id: int) -> set[str]:
+    """The people among a study's systems, who are not ranked; none where there are no others."""
+    summaries = Summary.objects.filter(topic__study=study_id).order_by()
+    people = set(summaries.filter(person=True).values_list("system__name", flat=True))
+    return people if summaries.exclude(system__name__in=people).exists() else set()
 
 
 def save_topic_examination(snapshot: Snapshot, version: int, diagnosis: Diagnosis | None) -> None:
