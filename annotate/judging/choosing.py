@@ -11,7 +11,7 @@ import math
 from itertools import combinations
 from random import SystemRandom
 
-from django.db.models import Exists, OuterRef, Q
+from django.db.models import Count, Exists, OuterRef, Q
 from django.utils.crypto import salted_hmac
 
 from annotate.database import statements
@@ -82,7 +82,7 @@ def choose(
     takes_places = annotator.kind == Annotator.TAKES_PLACES
     most = getattr(study, WANTED_BY.get((study.compares, topic.of_summaries), ""), 0)
     has_room = topic.taken < most if takes_places else tallies.has_room(topic.pk, annotator)
-    if not has_room or _has_their_share(topic, annotator, most):
+    if not has_room or _has_their_share(topic, annotator, most, thorough):
         return None
     if thorough and (lapsed := _lapsed(topic, annotator)) is not None:
         return lapsed
@@ -105,12 +105,12 @@ def draw_by_lot(topic: LockedTopic | None, tries: int) -> list[list[int]]:
     return [chance.sample(range(topic.last + 1), 2) for _try in range(tries)] if topic.last else []
 
 
-def _has_their_share(topic: LockedTopic, annotator: Annotator, most: int) -> bool:
+def _has_their_share(topic: LockedTopic, annotator: Annotator, most: int, thorough: bool) -> bool:
     """Whether the annotator has given their maximum of a topic that needs `most` judgments.
 
-    The maximum is the largest of: the study's `person_cap`, three times an even share among the annotators of this kind
-    who joined, an even spread of their own pairs over the topics, and `FEW`. For summaries, all but `FEW` are cut to
-    half of `most`.
+    The maximum is the study's `person_cap`, or `FEW`, while they have not reached it in another topic with room. After
+    that, and in a `thorough` look, it is the largest of both, three times an even share among the annotators of this
+    kind who joined, and an even spread of their own pairs over the topics; for summaries at most half of `most`.
     """
     study = annotator.study
     least = max(study.person_cap * most, FEW)
@@ -119,10 +119,20 @@ def _has_their_share(topic: LockedTopic, annotator: Annotator, most: int) -> boo
     given = Assignment.objects.filter(annotator=annotator, topic=topic.pk, holds_place=True).count()
     if given < least:
         return False
+    if not thorough and _have_room_elsewhere(topic, annotator, least):
+        return True
     joined = Annotator.objects.filter(study=study.pk, excluded_at=None, kind=annotator.kind).count()
     topics = Tally.objects.filter(topic__study=study.pk, of_summaries=topic.of_summaries).count()
     share = max(least, 3 * most / joined, annotator.pairs_wanted / topics)
     return given >= (max(FEW, min(share, MOST_OF_SUMMARIES * most)) if topic.of_summaries else share)
+
+
+def _have_room_elsewhere(topic: LockedTopic, annotator: Annotator, least: float) -> bool:
+    """Whether another topic of this kind has room, something to tell, and less than `least` judgments of theirs."""
+    own = Assignment.objects.filter(annotator=annotator, holds_place=True).values("topic").order_by()
+    full = own.annotate(given=Count("pk")).filter(given__gte=math.ceil(least)).values("topic")
+    others = Tally.objects.with_room(annotator).filter(topic__study=annotator.study_id).exclude(topic__in=full)
+    return others.filter(of_summaries=topic.of_summaries).exclude(topic__progress__is_told=True).exists()
 
 
 def _lapsed(topic: LockedTopic, annotator: Annotator) -> Choice | None:

@@ -13,13 +13,13 @@ from functools import partial
 
 from django.conf import settings
 from django.db import transaction
-from django.db.models import Exists, OuterRef, Q, QuerySet
+from django.db.models import Count, Exists, OuterRef, Q, QuerySet
 from django.db.models.functions import Now
 
 from annotate.database import durability, statements
 from annotate.database.statements import Candidates, Choice
 from annotate.judging import checks, tallies
-from annotate.judging.choosing import SHARED, TRIES, chance, choose, draw_by_lot, due
+from annotate.judging.choosing import FEW, SHARED, TRIES, chance, choose, draw_by_lot, due
 from annotate.judging.no_pair import NoPair
 from annotate.models import Annotator, Assignment, LockedTopic, Sentence, Study, Tally
 from annotate.models.judging import LAPSED
@@ -200,8 +200,8 @@ def _choose_tidily(topic: LockedTopic, annotator: Annotator, candidates: Candida
 
 
 def _topics_in_turn(annotator: Annotator, besides: Assignment | None, thorough: bool) -> Iterator[int]:
-    """The current topic until the annotator has judged a run of it; then the least filled ones first, and last those
-    whose pairs say almost nothing more about systems.
+    """The current topic until the annotator has judged a run of it; then those that they judged least, the least filled
+    ones first, and last those whose pairs say almost nothing more about systems.
 
     `thorough`: full ones with an expired lease, too; nothing else would free its place.
     """
@@ -216,9 +216,17 @@ def _topics_in_turn(annotator: Annotator, besides: Assignment | None, thorough: 
     topics = Tally.objects.with_room(annotator, lapsed).filter(topic__study=annotator.study_id)
     columns = "filled", "topic_id", "topic__progress__is_told", "of_summaries"
     filled = list(topics.values_list(*columns))
-    # Topics that differ by less than a run count as equally filled, so that people spread over them.
+    # Those that are new to the annotator first; topics that differ by less than a run count as equally filled.
     chance.shuffle(filled)
-    filled.sort(key=lambda row: (row[3] != of_summaries, row[1] == current, bool(row[2]), row[0] // RUNS[row[3]]))
+    own = Assignment.objects.filter(annotator=annotator, holds_place=True).order_by().values("topic")
+    given = dict(own.annotate(given=Count("pk")).values_list("topic", "given"))
+
+    def order(row: tuple[int, int, bool, bool]) -> tuple[bool | int, ...]:
+        filled, topic_id, is_told, about = row
+        new = given.get(topic_id, 0) // FEW
+        return about != of_summaries, topic_id == current, bool(is_told), new, filled // RUNS[about]
+
+    filled.sort(key=order)
     for _taken, topic_id, *_rest in filled:
         if not (stay and topic_id == current):
             yield topic_id

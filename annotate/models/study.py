@@ -287,9 +287,9 @@ class Study(models.Model):
         default=0.05,
         validators=SHARE,
         help_text=_(
-            "From 0 to 1. An annotator gives at most this share of a topic’s judgments, or three times an even "
-            "share among all who joined, or an even spread of their own pairs over the topics, whichever is "
-            "largest. 1 means no limit."
+            "From 0 to 1. An annotator gives at most this share of a topic’s judgments while other topics need some. "
+            "After that it may be three times an even share among all who joined, or an even spread of their own "
+            "pairs over the topics, if that is more. 1 means no limit."
         ),
     )
     judgments_per_hour = models.PositiveIntegerField(

@@ -285,6 +285,18 @@ def test_a_person_gives_no_more_than_their_share_of_a_topic():
         assert max(given.values()) <= 6
 
 
+def test_nobody_gives_most_judgments_of_a_topic_while_others_have_room():
+    study = ready_study(sentences=20, topics=4, judgments_per_topic=30, pairs_per_annotator=100)
+    first = joined(study)
+    for _ in range(12):
+        judged(first)
+    given = Counter(Assignment.objects.filter(annotator=first).values_list("topic", flat=True))
+    assert set(given.values()) == {3}
+    for _ in range(88):
+        judged(first)
+    assert judging.draw(first) == NoPair.DONE
+
+
 def test_a_lone_person_is_never_told_to_stop_by_their_share():
     study = ready_study(sentences=20, judgments_per_topic=50, pairs_per_annotator=50, person_cap=0.01)
     annotator = joined(study)
