@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from scipy.special import expit
 
-from evaluation.fit import effects, zermelo
+from evaluation.fit import effects, kernel, zermelo
 from evaluation.fit.effects import BROADER, Items, Variances
 
 CLASSICS = Path(__file__).parents[3] / "shared" / "data" / "bt_classics"
@@ -97,6 +97,14 @@ def test_answers_and_topics_and_the_prior_make_the_whole_covariance():
 def test_many_answers_show_how_far_systems_and_their_summaries_differ(variances):
     found = [effects.likely_variances(drawn(40, 20, 12_000, variances, seed)[0]) for seed in range(4)]
     assert np.mean(np.log(found), axis=0) == pytest.approx(np.log(variances), abs=0.2)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_the_evidence_is_the_same_wherever_it_is_sought_from(seed):
+    items, _alpha = drawn(2, 60, 120, Variances(12.0, 1.0), seed)
+    space, starts = effects._Space(items, Variances(54.0, 10.0)), np.array([[0.0, 0.0], [3.0, 1.0]])
+    near, far = (kernel.log_evidence(space, 1.0, *np.full((len(items.pairs), 2), start).T)[0] for start in starts)
+    assert near == pytest.approx(far, abs=0.01)
 
 
 def test_answers_by_a_coin_show_no_difference():
