@@ -44,8 +44,12 @@ class Unit:
         """A difference, with its sign."""
         return ("+" if score > 0 else "") + self.show(score)
 
+    def as_score(self, number: str) -> str:
+        """A score in a sentence."""
+        return f"{number}{self.sign}" if self.sign else self.with_unit(number)
+
     def with_unit(self, number: str) -> str:
-        """A number of this unit in a sentence."""
+        """A difference of scores in a sentence."""
         if self.sign:
             return _("%(number)s percentage points") % {"number": number}
         text = ngettext("%(number)s point", "%(number)s points", 1 if number == "1" else 2)

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from formats.points import Unit, unit_of
 from formats.results import LeaderboardRow
+from formats.results.scores import WIN_RATE
 from formats.shown import Column, Shown, Table, as_text
 from formats.words import gettext as _
 
@@ -57,17 +58,23 @@ def show(scores: ScoreMap, _asked: Mapping[str, str]) -> Shown:
 
 
 def _verdict(scores: ScoreMap) -> str:
-    columns = list(zip(*(line.summaries for line in scores.lines), strict=True))
+    """Of the systems, which people's summaries are no part of."""
+    lines = [line for line in scores.lines if not line.row.person] or scores.lines
+    columns = list(zip(*(line.summaries for line in lines), strict=True))
     best = [max((own.score for own in column if own), default=None) for column in columns]
-    first = scores.lines[0]
+    first = lines[0]
     leads = sum(own is not None and own.score == most for own, most in zip(first.summaries, best, strict=True))
     unit = scores.unit
     sentence = _(
         "%(system)s has the highest mean score, %(score)s, and the highest score in %(leads)d of %(topics)d topics."
     )
+    if scores.score == WIN_RATE:
+        sentence = _(
+            "%(system)s has the highest win rate, %(score)s, and the highest score in %(leads)d of %(topics)d topics."
+        )
     return sentence % {
         "system": first.row.system,
-        "score": unit.with_interval(unit.with_unit(unit.show(first.row.score)), first.row.low, first.row.high),
+        "score": unit.with_interval(unit.as_score(unit.show(first.row.score)), first.row.low, first.row.high),
         "leads": leads,
         "topics": sum(most is not None for most in best),
     }

@@ -134,3 +134,8 @@ def test_the_map_has_the_score_of_every_summary(client: Client, study: Study) ->
         assert reverse("summary", args=[study.pk, score.summary_id]) in page
         assert float(rows[score.summary.system.name][score.summary.topic.name]) == pytest.approx(score.score)
     assert list(rows) == [row.system for row in boards.of_study(study).rows]
+    first, second, *_ = boards.of_study(study).rows
+    assert f"{escape(first.system)} has the highest mean score" in page
+    Summary.objects.filter(system__name=first.system).update(person=True)
+    page = text_of(client, address(study, "scores-by-topic"))
+    assert f"{escape(second.system)} has the highest mean score" in page, "people are not ranked with systems"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+import re
 from typing import Any
 
 import numpy as np
@@ -234,6 +235,7 @@ def test_every_analysis_of_a_study_that_compares_summaries_opens() -> None:
         name for name, own in opened.items() if own.shown
     }
     assert opened["two-systems"].asked["scored_by"] == WIN_RATE
+    assert re.search(r"has the highest win rate, [\d.]+% \[", opened["scores-by-topic"].shown.verdict)
     assert boards.of_study(study, WIN_RATE).rests_on.counted.words in opened["two-systems"].rests_on
 
 

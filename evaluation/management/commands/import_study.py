@@ -113,6 +113,6 @@ class Command(BaseCommand):
         )
         board = leaderboard.of_study(study)
         for row in board.rows:
-            self.stdout.write(f"{row.rank:4d}. {row.system}  {board.unit.with_unit(board.unit.show(row.score))}")
+            self.stdout.write(f"{row.rank:4d}. {row.system}  {board.unit.as_score(board.unit.show(row.score))}")
         for topic, problem in problems.items():
             self.stderr.write(f"{topic}: {problem}")
