@@ -554,6 +554,10 @@ class JudgmentQuerySet(models.QuerySet["Judgment"]):
         )
         return last.exclude(answer=UNDONE)
 
+    def given_here(self) -> Self:
+        """All but imported ones, of which neither the sides nor the time on the clock is known."""
+        return self.exclude(assignment__reason=Assignment.Reason.IMPORTED)
+
     def counted(self, also: Collection[int] = (), kind: str = "") -> Self:
         """Judgments that fits rest on: standing, in a place, not by excluded annotators, of a kind the study counts.
 

@@ -54,9 +54,9 @@ def of(annotator: Annotator) -> QuerySet[Judgment]:
 
 
 def sittings(annotator: Annotator) -> list[Sitting]:
-    """Sittings, the newest first."""
+    """Sittings, the newest first; imported answers were given elsewhere."""
     several: list[Sitting] = []
-    standing = Judgment.objects.standing().filter(assignment__annotator=annotator)
+    standing = Judgment.objects.standing().given_here().filter(assignment__annotator=annotator)
     for at, answer, seconds in standing.order_by("at", "pk").values_list("at", "answer", "seconds"):
         if not several or at - several[-1].ended > AWAY:
             several.append(Sitting(at, at))

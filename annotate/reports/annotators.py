@@ -5,6 +5,7 @@ Rows are built for one page only; the values to sort all of them by take one que
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -45,8 +46,9 @@ class AnnotatorRow:
     """One annotator: how much (of how much), how fast, which side, how often each answer or none was given, when last.
 
     `given`: how often, by answer. `seconds` is the median over their answers and `pace` its course; `left`: the share
-    of preferences for the left sentence; `surplus`: answers to pairs that were full, stored and not counted. `figures`
-    are the worker's (docs/admins.md says what each means); `flags` its questions in words. `reason`: of an exclusion.
+    of preferences for the left sentence, of pairs shown here; `surplus`: answers to pairs that were full, stored and
+    not counted. `figures` are the worker's (docs/admins.md says what each means); `flags` its questions in words.
+    `reason`: of an exclusion.
     """
 
     annotator: Annotator
@@ -192,6 +194,7 @@ SORTS: Mapping[str, Callable[[Study], Values]] = {
 @dataclass(slots=True)
 class _Answers:
     given: dict[str, int] = field(default_factory=lambda: dict.fromkeys(ANSWERS, 0))
+    sided: Counter[str] = field(default_factory=Counter)
     surplus: int = 0
     seconds: list[float] = field(default_factory=list)
 
@@ -201,8 +204,8 @@ class _Answers:
 
     @property
     def left_of_decided(self) -> tuple[int, int]:
-        """How often the left sentence was preferred, and how often either was."""
-        left, right = (self.given[side] for side in SIDES)
+        """How often the left sentence was preferred, and how often either was: of pairs that were shown here."""
+        left, right = (self.sided[side] for side in SIDES)
         return left, left + right
 
 
@@ -217,6 +220,7 @@ def _answers(keys: Sequence[int]) -> dict[int, _Answers]:
     columns = ("assignment__annotator_id", "answer", "assignment__holds_place", "assignment__reason")
     for key, answer, holds_place, reason, number in standing.order_by().values_list(*columns).annotate(Count("pk")):
         answers[key].given[answer] += number
+        answers[key].sided[answer] += number if reason != Assignment.Reason.IMPORTED else 0
         answers[key].surplus += number if not holds_place and reason in Assignment.WANTED else 0
     timed = standing.filter(seconds__isnull=False).order_by("pk").values_list("assignment__annotator_id", "seconds")
     for key, seconds in timed.iterator(2000):

@@ -18,8 +18,8 @@ Numbers = NDArray[np.int64]
 class Answers:
     """The answers of one topic, in the order of time: `judgments` (a is the left sentence) and, for each of them,
     `seconds` read (nan if unknown), the `least` seconds that reading takes, whether it is `counted` in fits, whether it
-    is a `repeat` of a pair that the same annotator had seen before, and the `expected` share of the left sentence (nan
-    where it is unknown).
+    is a `repeat` of a pair that the same annotator had seen before, the `expected` share of the left sentence (nan
+    where it is unknown), and whether it is `sided`: nobody knows which sentence of an imported one was on the left.
 
     `time` (m,) orders answers over topics.
     """
@@ -30,6 +30,7 @@ class Answers:
     counted: NDArray[np.bool_]
     repeat: NDArray[np.bool_]
     expected: Vector
+    sided: NDArray[np.bool_]
     time: Numbers
 
 

@@ -39,11 +39,17 @@ def describe(topics: Sequence[Answers], annotators: int, reliability: Reliabilit
 
 
 def _responses(topics: Sequence[Answers], sheet: Sheet, reliability: Reliability) -> Responses:
-    """Without pairs that they had seen before: who remembers an unusual answer would seem to give it twice."""
+    """Without pairs that they had seen before: who remembers an unusual answer would seem to give it twice.
+
+    Answers whose sides are unknown get random ones, so that the order in a file is never taken for a liking.
+    """
     order = sheet.in_time(topics)
     order = order[sheet.column([answers.repeat for answers in topics], order) == 0]
     left = sheet.column([answers.judgments.outcome for answers in topics], order)
-    return left, sheet.column(reliability.mean, order), sheet.column(reliability.variance, order)
+    mean, variance = sheet.column(reliability.mean, order), sheet.column(reliability.variance, order)
+    is_sided = sheet.column([answers.sided for answers in topics], order) == 1
+    turned = ~is_sided & (np.random.default_rng(0).random(len(order)) < 0.5)
+    return np.where(turned, 1 - left, left), np.where(turned, -mean, mean), variance
 
 
 def _speeds(topics: Sequence[Answers], annotators: int) -> Vector:
@@ -84,7 +90,8 @@ def _describe_one(
     figures = {
         "answers": Figure(float(len(left)), len(left)),
         **_times(topics, sheet, order, speed),
-        **_sides(left),
+        **_sides(left[sheet.column([answers.sided for answers in topics], order) == 1]),
+        "ties": _share(left == 0.5),
         "repeats": repeats(topics, sheet),
         "gold": _share(expected[np.isfinite(expected)] == left[np.isfinite(expected)]),
         "circles": circularity(topics, sheet),
@@ -109,11 +116,10 @@ def _times(topics: Sequence[Answers], sheet: Sheet, order: Numbers, speed: float
 
 
 def _sides(left: Vector) -> dict[str, Figure]:
-    """How often the left one, how often neither, how often the other side than just before."""
+    """How often the left one, how often the other side than just before."""
     decided = left[left != 0.5]
     return {
         "left": _even_odds(decided == 1),
-        "ties": _share(left == 0.5),
         "alternation": _even_odds(np.diff(decided) != 0),
     }
 

@@ -32,10 +32,12 @@ from annotate.refusal import Refusal
 from annotate.reports import agreement, annotator_answers, annotators, diagnostics, worker
 from evaluation.worker import tasks
 from evaluation.worker.agenda import find_work
+from formats import Preference
 from formats.analyses.annotator_agreement import THIN, NamedAgreement, Two
 from formats.results import (
     Agreement,
     Bounded,
+    Figure,
     Ground,
     Influence,
     Outcome,
@@ -231,6 +233,16 @@ def test_one_line_tells_how_somebody_judges() -> None:
     assert "1 equal, 1 neither" in text_of(client, reverse("study_annotator", args=[study.pk, annotator.pk]))
     (row,) = rows_of(client, reverse("study_annotators_csv", args=[study.pk]))
     assert (row["equal"], row["neither"]) == ("1", "1")
+
+
+def test_imported_answers_have_no_known_side() -> None:
+    study = ready_study()
+    judging.import_judgments(study, [Preference("T0", "d1:0", "d1:1", "a")], "human", "elsewhere")
+    annotator = Annotator.objects.get(pseudonym="elsewhere")
+    assert line(study, annotator).left == Figure(None, 0)
+    assert annotator_answers.sittings(annotator) == []
+    text = text_of(signed_in(study), reverse("study_annotator", args=[study.pk, annotator.pk]))
+    assert "it was on the" not in text
 
 
 def test_an_answer_that_was_changed_counts_as_what_it_is_now() -> None:

@@ -147,6 +147,7 @@ def test_figures_say_what_was_counted_by_hand() -> None:
         counted=np.array([True, True, True, False]),
         repeat=np.array([False, False, False, True]),
         expected=np.array([1.0, np.nan, 0.0, np.nan]),
+        sided=np.ones(4, dtype=np.bool_),
         time=np.arange(4),
     )
     found = reliability.estimate([judgments], 2, [answers.counted])
@@ -163,6 +164,20 @@ def test_figures_say_what_was_counted_by_hand() -> None:
     assert nobody.figures["answers"].n == 0
     assert nobody.figures["left"].value is None
     assert nobody.flags == ()
+
+
+def test_the_order_of_an_imported_file_is_no_liking_for_a_side() -> None:
+    better, worse = np.triu_indices(12, 1)
+    outcome = np.concatenate([np.ones(66), np.arange(132) // 3 % 2])  # the others do not agree with each other
+    judgments = Judgments(np.tile(better, 3), np.tile(worse, 3), outcome, np.ones(198), np.repeat(range(3), 66))
+    no, yes = np.zeros(198, dtype=np.bool_), np.ones(198, dtype=np.bool_)
+    times = np.full(198, np.nan)
+    found = reliability.estimate([judgments], 3, [yes])
+    for sided, flags in ((yes, ("sided",)), (no, ())):
+        answers = Answers(judgments, times, times, yes, no, times, sided, np.arange(198))
+        somebody = describe([answers], 3, found)[0]
+        assert somebody.flags == flags
+        assert (somebody.figures["left"].value is None) == (flags == ())
 
 
 def test_weights_are_learnt_among_those_of_the_same_kind(small: Judgments) -> None:

@@ -110,6 +110,7 @@ class _Rows:
     counted: Flags
     repeat: Flags
     expected: Vector
+    sided: Flags
 
     def in_topic(self, number: int) -> Answers:
         """The answers in one topic."""
@@ -124,7 +125,14 @@ class _Rows:
             annotator=self.annotator[at],
         )
         return Answers(
-            judgments, self.seconds[at], self.least[at], self.counted[at], self.repeat[at], self.expected[at], at
+            judgments,
+            seconds=self.seconds[at],
+            least=self.least[at],
+            counted=self.counted[at],
+            repeat=self.repeat[at],
+            expected=self.expected[at],
+            sided=self.sided[at],
+            time=at,
         )
 
     def of_pairs(self) -> PairJudgments:
@@ -168,6 +176,7 @@ COLUMNS = (
     "assignment__pair__first_id",
     "assignment__pair__second_id",
     "assignment__annotator_id",
+    "assignment__reason",
     "assignment__holds_place",
     "assignment__annotator__excluded_at",
     "assignment__occasion",
@@ -220,6 +229,7 @@ def _rows(
         counted=counted,
         repeat=repeat,
         expected=np.array([SHARES[side] if side else math.nan for side in expected], dtype=np.float64),
+        sided=np.array(columns["assignment__reason"], dtype=np.str_) != Assignment.Reason.IMPORTED,
     )
 
 
