@@ -423,8 +423,8 @@ class ForecastForm(forms.Form):
         min_value=1e-6,
         max_value=100,
         help_text=gettext_lazy(
-            "In points if the study scores by importance. How likely is it that two systems that differ so much are "
-            "told apart?"
+            "In percentage points of a win rate, or points of importance. How likely is it that two systems that "
+            "differ so much are told apart?"
         ),
     )
     seconds = forms.FloatField(label=gettext_lazy("Seconds a judgment"), required=False, min_value=0.1, max_value=3600)

@@ -555,7 +555,7 @@ class JudgmentQuerySet(models.QuerySet["Judgment"]):
         return last.exclude(answer=UNDONE)
 
     def given_here(self) -> Self:
-        """All but imported ones, of which neither the sides nor the time on the clock is known."""
+        """All but imported ones, whose sides and times nobody knows."""
         return self.exclude(assignment__reason=Assignment.Reason.IMPORTED)
 
     def counted(self, also: Collection[int] = (), kind: str = "") -> Self:

@@ -5,10 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
-from django.db.models import Count, Min, QuerySet
+from django.db.models import Count, Min
 from django.utils import timezone
 
 from annotate.models import Judgment, Ranking, ScoredBy, Sentence, Study, Topic
+from annotate.models.judging import JudgmentQuerySet
 from annotate.reports import minutes, rests_on
 from annotate.reports.leaderboard import asked_about
 from annotate.reports.study import counts_by_topic, wanted_of
@@ -25,7 +26,7 @@ PACE = timedelta(days=7)
 class Course:
     """A study's progress: judgments `done` of those `wanted`, the time they took and the others will take.
 
-    `seconds`: the mean of a judgment, None if unknown. `a_day`: the pace of the last week, None without judgments;
+    `seconds`: the mean of a judgment, None if unknown. `a_day`: the pace of the last week here, None without judgments;
     `ends_at`: when it will be done at that pace, None if it is done or has no pace. `usual`: expected seconds a
     judgment, from the words to read if unknown.
     """
@@ -79,7 +80,12 @@ def course(study: Study) -> Course:
     judged = rests_on.by_topic(study, topics)
     done, wanted = sum(min(judged[key].leading, own) for key, own in by_topic.items()), sum(by_topic.values())
     now = timezone.now()
-    recent = _counted(study).filter(at__gt=now - PACE, at__lte=now).aggregate(number=Count("pk"), since=Min("at"))
+    recent = (
+        _counted(study)
+        .given_here()
+        .filter(at__gt=now - PACE, at__lte=now)
+        .aggregate(number=Count("pk"), since=Min("at"))
+    )
     a_day = _a_day(recent["number"], recent["since"], now)
     to_come = wanted - done
     ends_at = now + timedelta(days=min(to_come / a_day, 36_500)) if a_day and to_come else None
@@ -87,7 +93,7 @@ def course(study: Study) -> Course:
     return Course(done, wanted, seconds, a_day, ends_at, Sentence.objects.pace(study) if seconds is None else seconds)
 
 
-def _counted(study: Study) -> QuerySet[Judgment]:
+def _counted(study: Study) -> JudgmentQuerySet:
     return Judgment.objects.counted(kind=study.leading_kind).filter(assignment__topic__study=study).order_by()
 
 

@@ -297,7 +297,7 @@ def topic_states(study: Study, topics: QuerySet[Topic]) -> tuple[TopicState, ...
 class StudyLine:
     """One study in a list of studies. `judgments`: of the leading kind of annotators; so many are `wanted` of it.
 
-    `judged_at`: the last judgment that is not simulated.
+    `judged_at`: the last judgment that is neither simulated nor imported.
     """
 
     study: Study
@@ -322,7 +322,8 @@ def study_lines(studies: QuerySet[Study]) -> tuple[StudyLine, ...]:
         topics[study_id].append((topic_id, summaries_of is not None))
     judged = rests_on.by_study(newest_first)
     by_others = Assignment.objects.counted().exclude(annotator__kind=Annotator.Kind.SIMULATED)
-    of_studies = by_others.filter(topic__study__in=newest_first).order_by().values_list("topic__study_id")
+    here = by_others.filter(topic__study__in=newest_first).exclude(reason=Assignment.Reason.IMPORTED)
+    of_studies = here.order_by().values_list("topic__study_id")
     judged_at = dict(of_studies.annotate(Max("closed_at")))
     return tuple(
         StudyLine(

@@ -10,11 +10,11 @@ from django.urls import reverse
 from django.utils import timezone
 
 from annotate import forecasts, imports, judging, studies
-from annotate.models import Forecast, Study
+from annotate.models import Assignment, Forecast, Study
 from annotate.refusal import Refusal
 from annotate.reports import forecast as reports
 from annotate.reports import minutes
-from annotate.reports.study import look_at
+from annotate.reports.study import look_at, study_lines
 from evaluation.evidence import Settings
 from evaluation.planning import TYPICAL, forecast
 from evaluation.worker import forecasting, tasks
@@ -150,6 +150,9 @@ def test_the_pace_says_when_a_study_is_done(study) -> None:
     at = (now - timedelta(days=2)).isoformat()
     judged = [Preference("wide", f"d1:{k}", f"d1:{k + 1}", "a", seconds=30.0, at=at) for k in range(20)]
     judging.import_judgments(study, judged, "human", "ann")
+    (line,) = study_lines(Study.objects.all())
+    assert (reports.course(study).a_day, line.judged_at) == (None, None)  # they were given elsewhere
+    Assignment.objects.update(reason="random")
 
     course = reports.course(study)
 

@@ -31,7 +31,7 @@ def forms(request: HttpRequest, study: Study) -> dict[str, Any]:
         "simulate_form": SimulateForm(),
         "course": course,
         "seconds": seconds,
-        "so_far": work(course.done, course.usual, pay),
+        "so_far": work(course.done, course.usual, pay) if course.seconds or not course.done else None,
         "to_come": work(course.wanted - course.done, seconds, pay),
     }
 
