@@ -293,14 +293,16 @@ def examine_topic(topic_id: int) -> None:
 def examine_study(study_id: int) -> None:
     """Compute each annotator's influence on a study's ranking (leave one out)."""
     version, topics = records.load_examinations(study_id)
-    records.publish(study_id, "influence", version, {(): diagnostics.influence(topics, records.people_of(study_id))})
+    records.publish(
+        study_id, "influence", version, {(): diagnostics.influence(topics, records.human_authors(study_id))}
+    )
 
 
 @task()
 def find_smallest_set(study_id: int) -> None:
     """Find the fewest judgments that a study's first place depends on."""
     version, snapshots = records.load_judged(study_id, split)
-    smallest = smallest_set([_judged_topic(topic) for topic in snapshots], records.people_of(study_id))
+    smallest = smallest_set([_judged_topic(topic) for topic in snapshots], records.human_authors(study_id))
     records.publish(study_id, "smallest-set", version, {(): smallest})
 
 
@@ -315,7 +317,7 @@ def examine_win_rates(study_id: int) -> None:
         judged = JudgedSummaries(compared.answers, compared.judgments)
         without_each = judged.influence(compared.leading)
         keys = tuple(compared.annotators[number] for number in without_each.annotators)
-        people = records.people_of(study_id)
+        people = records.human_authors(study_id)
         influence = diagnostics.influence([replace(without_each, annotators=keys)], people)
         smallest = smallest_set([judged], people)
     for analysis, record in (("influence", influence), ("smallest-set", smallest)):

@@ -13,9 +13,9 @@ from evaluation.worker.records.convergence import load_to_sample, note_sampled, 
 from evaluation.worker.records.derived import by_peers, finish, keep, keep_of_topic, keys_of, note, pairs_known, publish
 from evaluation.worker.records.diagnostics import (
     fitted_version,
+    human_authors,
     load_examinations,
     load_judged,
-    people_of,
     save_topic_examination,
 )
 from evaluation.worker.records.evidence import Snapshot, load_evidence

@@ -42,7 +42,7 @@ def load_judged(study_id: int, split: Split) -> tuple[int, list[Snapshot]]:
     return Result.objects.head(study_id, "influence").version, judged
 
 
-def people_of(study_id: int) -> set[str]:
+def human_authors(study_id: int) -> set[str]:
     """The people among a study's systems, who are not ranked; none where there are no others."""
     summaries = Summary.objects.filter(topic__study=study_id).order_by()
     people = set(summaries.filter(person=True).values_list("system__name", flat=True))
