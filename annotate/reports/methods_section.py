@@ -25,8 +25,9 @@ from formats.results import Bounded
 from formats.results.scores import WIN_RATE
 from formats.settings import SETTINGS
 
-#: How a sentence cites a publication.
-_MARK = re.compile(r"\s*\[\[([a-z0-9-]+)\]\]")
+#: How a sentence cites a publication, and several together.
+_KEY = re.compile(r"\[\[([a-z0-9-]+)\]\]")
+_MARK = re.compile(r"((?:\s*\[\[[a-z0-9-]+\]\])+)")
 #: Settings whose value is a text.
 _TEXTS = {setting.name for setting in SETTINGS if setting.type is str and not setting.choices}
 AGREEMENT = "krippendorff-2004-content", "fleiss-1971-measuring"
@@ -42,12 +43,17 @@ def plain(facts: StudyFacts) -> str:
 def latex(facts: StudyFacts) -> str:
     """The paragraph for a paper in LaTeX; publications by their keys in the BibTeX file."""
     parts = _MARK.split(paragraph(facts))
-    return "".join(f"~\\cite{{{part}}}" if k % 2 else escaped(part) for k, part in enumerate(parts)) + "\n"
+    return (
+        "".join(
+            f"~\\cite{{{','.join(_KEY.findall(part))}}}" if k % 2 else escaped(part) for k, part in enumerate(parts)
+        )
+        + "\n"
+    )
 
 
 def bibtex(facts: StudyFacts) -> str:
     """What the paragraph cites, the papers of the study's metrics, and the program."""
-    cited = _MARK.findall(paragraph(facts))
+    cited = _KEY.findall(paragraph(facts))
     of_metrics = [key for name in facts.metrics if (key := citations.of_metric(name))]
     return citations.bibtex(
         [key for key in dict.fromkeys([*cited, *of_metrics]) if key in CITATIONS], facts.program_version
@@ -65,8 +71,8 @@ def datasheet(facts: StudyFacts) -> str:
 
 
 def _in_brackets(match: re.Match[str]) -> str:
-    citation = CITATIONS.get(match[1])
-    return f" ({citation.short})" if citation else ""
+    cited = [CITATIONS[key].short for key in _KEY.findall(match[1]) if key in CITATIONS]
+    return f" ({'; '.join(cited)})" if cited else ""
 
 
 def paragraph(facts: StudyFacts) -> str:
@@ -213,18 +219,23 @@ def _bounded(figure: Bounded) -> str:
 
 
 def _scores(facts: StudyFacts) -> Iterator[str]:
+    is_one = len(facts.study.questions) == 2 and not why_untested(facts.study.score)
     if "sentences" in facts.study.questions:
         yield from _scores_by_sentences(facts)
-        yield from _ranked(_("the mean over topics"), facts.study.score)
+        if not is_one:
+            yield from _ranked(_("the mean over topics"), facts.study.score)
     if "summaries" in facts.study.questions:
         yield _(
             "Whole summaries were judged under a Bradley–Terry model [[%(key)s]] with random effects of systems and of "
             "their summaries, fitted to all topics together; the score of a system is its win rate, how often its "
             "summary is preferred to that of another system on topics like these."
         ) % {"key": UTILITIES[1]}
-        yield from _ranked(_("win rate"), WIN_RATE)
+        both = _("win rate and, separately, by mean importance over topics")
+        yield from _ranked(both if is_one else _("win rate"), WIN_RATE)
     if facts.ground is not None:
         yield facts.ground.words
+        if facts.judgments == facts.rests_on.counted.simulated > 0:
+            yield _("All of these annotators are simulated.")
 
 
 def _ranked(by: str, score: str) -> Iterator[str]:
