@@ -429,11 +429,11 @@ def _influence(study: Study) -> Stored:
 
 def _smallest_set(study: Study) -> Stored:
     """If the worker has examined the study and stored no record, there is no such set."""
-    if (own := diagnostics.name_of(study, "smallest-set")) != "smallest-set":
-        may_be_none = bool(Result.objects.head(study, diagnostics.name_of(study, "influence")).record)
-        return _of_head(study, own, diagnostics.found_set, _ranked(study), may_be_none)
-    influence = Result.objects.head(study, "influence")
-    return _of_head(study, "smallest-set", diagnostics.found_set, influence.version or 1, bool(influence.record))
+    own, of_influence = (diagnostics.name_of(study, name) for name in ("smallest-set", "influence"))
+    influence = Result.objects.head(study, of_influence)
+    wanted = influence.version or 1 if own == "smallest-set" else _ranked(study)
+    stored = _of_head(study, own, diagnostics.found_set, wanted, bool(influence.record))
+    return replace(stored, notes=())  # it is one of all the answers that count
 
 
 def _ranked(study: Study) -> int:

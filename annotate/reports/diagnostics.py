@@ -107,7 +107,7 @@ def _answer(judgment: Judgment) -> AnswerOfSet:
     return AnswerOfSet(
         judgment.pk,
         (shown.annotator.pk, shown.annotator.pseudonym),
-        shown.topic.name,
+        str(shown.topic),
         _named(sentence, shown.topic),
         _(judgment.given.relation),
         _named(other, shown.topic),

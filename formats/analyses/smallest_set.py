@@ -47,7 +47,8 @@ def show(listed: FoundSet, _asked: Mapping[str, str]) -> Shown:
     )
     about = {"n": n, "among": smallest.among, "instead": smallest.instead, "first": smallest.first}
     search = _("A smaller set was looked for and not found, which does not prove that there is none.")
-    return Shown(f"{sentence % about} {search}", [_answers(listed.answers), _size(smallest)])
+    verdict = sentence % about if n == 1 else f"{sentence % about} {search}"
+    return Shown(verdict, [_answers(listed.answers), _size(smallest)])
 
 
 def _answers(answers: Sequence[AnswerOfSet]) -> Table:

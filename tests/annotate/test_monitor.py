@@ -632,6 +632,8 @@ def test_the_smallest_set_lists_the_answers_without_which_another_system_would_b
     text, hidden = (text_of(signed_in(study, role), page) for role in ("owner", "researcher"))
     assert said in text
     assert said in hidden
+    assert ("A smaller set" in text) == (len(smallest.judgments) > 1)
+    assert "Among people only" not in text
     listed = study.annotators.filter(assignments__judgments__in=smallest.judgments)
     for annotator in listed.distinct():
         links = text.count(reverse("study_annotator", args=[study.pk, annotator.pk]))
