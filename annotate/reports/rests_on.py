@@ -38,7 +38,9 @@ class Judged:
         return ", ".join(self._phrases())
 
     def _phrases(self) -> Iterator[str]:
-        if self.imported:
+        if 0 < self.imported == self.human:
+            yield _("%(n)d by people (imported)") % {"n": self.human}
+        elif self.imported:
             yield _("%(n)d by people (%(imported)d imported)") % {"n": self.human, "imported": self.imported}
         elif self.human or not self.total:
             yield _("%(n)d by people") % {"n": self.human}

@@ -57,6 +57,8 @@ def verdict(rows: Sequence[LeaderboardRow], tests: Sequence[Difference]) -> str:
     about = {"system": first.system, "n": alike}
     if not beaten:
         return _("%(system)s scores highest, but cannot be told from any other system yet.") % about
+    if len(rows) == 2:
+        return _("%(system)s leads %(other)s.") % (about | {"other": others[0].system})
     if not alike:
         return _("%(system)s leads all other systems.") % about
     words = ngettext(

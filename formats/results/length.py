@@ -8,6 +8,9 @@ from statistics import StatisticsError, correlation
 
 from formats.words import gettext as _
 
+#: Of fewer systems, chance alone explains a third or more.
+FEWEST = 5
+
 
 @dataclass(frozen=True, slots=True)
 class ByLength:
@@ -25,9 +28,9 @@ class ByLength:
     def of(
         cls, scores: Mapping[str, float], by_length: Mapping[str, float | None], *, of_summaries: bool = False
     ) -> ByLength | None:
-        """None for fewer than three systems, which a line always fits, and where nothing differs."""
+        """None for fewer than `FEWEST` systems, and where nothing differs."""
         pairs = [(score, value) for system, score in scores.items() if (value := by_length.get(system)) is not None]
-        if len(pairs) < 3:
+        if len(pairs) < FEWEST:
             return None
         try:
             return cls(correlation(*zip(*pairs, strict=True)) ** 2, 1 / (len(pairs) - 1), len(pairs), of_summaries)

@@ -67,7 +67,7 @@ def people(study: Study) -> dict[str, int]:
 def test_groups_with_opposite_preferences_have_opposite_boards(study: Study) -> None:
     found = shown(study)
     assert found is not None
-    assert found.verdict == "English: lead & co_ leads all other systems. German: =hat leads all other systems."
+    assert found.verdict == "English: lead & co_ leads =hat. German: =hat leads lead & co_."
     for row in rows(study, "agreement"):
         assert (row["annotators"], row["judgments"], row["ranking"]) == (3, 45, 45)
         assert (row["percent"], row["with_others"], row["comparisons_with_others"]) == (1.0, 0.0, 9 * len(PAIRS))

@@ -164,6 +164,7 @@ def test_a_board_says_who_leads_and_brackets_those_that_are_not_told_apart() -> 
     alone = tuple(replace(own, significant=own.better == "a") for own in pairs)
     leader = (replace(rows[0], better_than=tuple("bcdef")), *(replace(row, better_than=()) for row in rows[1:]))
     assert replace(board, rows=leader, differences=alone).answer == "a leads all other systems."
+    assert standing.verdict(leader[:2], alone) == "a leads b."
     level = tuple(replace(own, significant=own.better == "b") for own in pairs)
     behind = (replace(rows[0], better_than=()), replace(rows[1], better_than=tuple("cdef")), *rows[2:])
     assert "a scores highest, but cannot be told from any" in replace(board, rows=behind, differences=level).answer

@@ -51,6 +51,7 @@ from annotate.reports.figure_files import FIGURES
 from annotate.reports.scores import LIGHT
 from annotate.reports.words_in_common import mark_shared
 from evaluation.worker import tasks
+from formats.results import length
 from tests.annotate import making, scored
 from tests.annotate.reading import rows_of
 
@@ -128,7 +129,7 @@ def test_the_list_says_how_far_each_study_is_and_keeps_simulations_apart(
     assert "Weather" in page
     assert "Somebody else" not in page
     assert "2 topics · 4 of 18 judgments" in page  # 15 pairs of six sentences, 3 of three
-    assert "4 by people (4 imported), 2 simulated" in page
+    assert "4 by people (imported), 2 simulated" in page
 
 
 def test_a_study_is_begun_with_its_title_and_perhaps_a_file_or_the_example(client: Client) -> None:
@@ -419,14 +420,14 @@ def test_simulated_judgments_are_called_so_wherever_their_results_stand(
     sentence = snow.sentences.first()
     assert sentence
     places = {
-        reverse("study", args=[study.pk]): "Counted: 4 by people (4 imported), 2 simulated",
+        reverse("study", args=[study.pk]): "Counted: 4 by people (imported), 2 simulated",
         reverse("study_topics", args=[study.pk]): "0 of 3 2 simulated",
         reverse("topic", args=[study.pk, snow.pk]): "from 2 judgments. 2 simulated",
         reverse("topic_leaderboard", args=[study.pk, snow.pk]): "From 2 judgments 2 simulated",
-        reverse("leaderboard", args=[study.pk]): "From 6 judgments on 2 topics 4 by people (4 imported), 2 simulated",
+        reverse("leaderboard", args=[study.pk]): "From 6 judgments on 2 topics 4 by people (imported), 2 simulated",
         reverse("sentence", args=[study.pk, sentence.pk]): "a simulation simulated",
         reverse("study_annotators", args=[study.pk]): "a simulation simulated",
-        reverse("leaderboard_tex", args=[study.pk]): "6 judgments: 4 by people (4 imported), 2 simulated",
+        reverse("leaderboard_tex", args=[study.pk]): "6 judgments: 4 by people (imported), 2 simulated",
     }
     for place, said in places.items():
         assert said in words(client.get(place)), place
@@ -560,9 +561,10 @@ def test_coverage_stands_beside_importance(client: Client, study: Study, owner: 
     assert "Coverage" not in words(client.get(reverse("leaderboard", args=[study.pk]), {"scored_by": "published"}))
 
 
-def test_a_board_of_three_systems_says_what_the_length_of_sentences_explains(
-    client: Client, study: Study, owner: User
+def test_a_board_of_enough_systems_says_what_the_length_of_sentences_explains(
+    client: Client, study: Study, owner: User, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setattr(length, "FEWEST", 3)
     by_length = boards.of_study(study, "published").by_length()
     assert by_length is not None
     assert by_length.systems == 3

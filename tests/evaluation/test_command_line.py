@@ -97,7 +97,7 @@ def test_the_table_shows_scores_with_intervals_and_human_scores(run: Run, tmp_pa
 
 
 def test_a_board_says_how_much_the_length_of_sentences_explains(run: Run, tmp_path: Path) -> None:
-    texts = ("Trump won.", "Voters queued in the rain for hours.", "It rained.", "Trump won in the rain.")
+    texts = ("Trump won.", "Voters queued in the rain for hours.", "It rained.", "Trump won in the rain.", "Voters.")
     summaries = [{"system": f"s{k}", "text": text} for k, text in enumerate(texts)]
     file = write_jsonl(tmp_path / "t.jsonl", topic(summaries=summaries))
     judged = write_jsonl(tmp_path / "p.jsonl", *preferences())

@@ -115,7 +115,11 @@ def test_the_smallest_set_of_answers_about_summaries_changes_the_first_place(cli
     assert len(found.answers) == len(out)
     client.force_login(making.owner(study))
     first_place = f"{len(out)} of 30 answers"
-    assert first_place in client.get(reverse("leaderboard", args=[study.pk])).content.decode()
+    page = client.get(reverse("leaderboard", args=[study.pk])).content.decode()
+    assert first_place in page
+    assert "The ranking over time" not in page, "win rates have none"
+    of_topic = client.get(reverse("topic_leaderboard", args=[study.pk, study.topics.all()[0].pk])).content.decode()
+    assert ('id="ground"' in page, 'id="ground"' in of_topic) == (True, False), "verdicts are on all topics together"
     other = client.get(reverse("leaderboard", args=[study.pk]), {"scored_by": "recommended"})
     assert first_place not in other.content.decode()
 

@@ -8,16 +8,18 @@ import pytest
 
 from formats.results.length import ByLength
 
-BY_LENGTH = {"a": 0.3, "b": 0.1, "c": -0.2, "d": 0.0}
+BY_LENGTH = {"a": 0.3, "b": 0.1, "c": -0.2, "d": 0.0, "e": 0.2}
 
 
 def test_scores_that_follow_length_are_explained_and_scores_apart_from_it_are_not() -> None:
     follows = ByLength.of({system: 2 - 3 * value for system, value in BY_LENGTH.items()}, BY_LENGTH)
     assert follows is not None
     assert follows.explained == pytest.approx(1)
-    assert follows.words.startswith("The length of sentences explains 100% of how these 4 systems differ")
-    apart = ByLength.of({"a": 1.0, "b": 2.0, "c": 1.0}, {"a": -1.0, "b": 0.0, "c": 1.0})
-    assert apart == ByLength(0.0, 0.5, 3)
+    assert follows.words.startswith("The length of sentences explains 100% of how these 5 systems differ")
+    apart = ByLength.of(
+        dict(zip("abcde", (1.0, 2.0, 3.0, 2.0, 1.0), strict=True)), {name: k - 2.0 for k, name in enumerate("abcde")}
+    )
+    assert apart == ByLength(0.0, 0.25, 5)
 
 
 def test_scores_at_random_are_explained_as_often_as_the_sentence_says() -> None:
@@ -27,7 +29,7 @@ def test_scores_at_random_are_explained_as_often_as_the_sentence_says() -> None:
     assert sum(one.explained for one in known) / len(known) == pytest.approx(known[0].by_chance, abs=0.03)
 
 
-def test_nothing_is_said_of_two_systems_or_of_equal_ones() -> None:
-    assert ByLength.of({"a": 1.0, "b": 2.0}, BY_LENGTH) is None
+def test_nothing_is_said_of_four_systems_or_of_equal_ones() -> None:
+    assert ByLength.of({"a": 1.0, "b": 2.0, "c": 0.0, "d": 4.0}, BY_LENGTH) is None
     assert ByLength.of(dict.fromkeys(BY_LENGTH, 1.0), BY_LENGTH) is None
-    assert ByLength.of({"a": 1.0, "b": 2.0, "c": 3.0}, {"a": 0.1, "b": None}) is None
+    assert ByLength.of({name: ord(name) / 100 for name in BY_LENGTH}, BY_LENGTH | {"a": None}) is None
