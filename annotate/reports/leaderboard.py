@@ -11,7 +11,7 @@ from datetime import datetime
 from functools import partial
 from typing import Any
 
-from django.db.models import Avg, Count, Exists, OuterRef, Q, QuerySet, Subquery, Sum
+from django.db.models import Avg, Case, Count, Exists, OuterRef, Q, QuerySet, Subquery, Sum, When
 from django.db.models.functions import Length
 from django.utils.translation import gettext_lazy
 
@@ -58,6 +58,8 @@ WAYS = {
     ScoredBy.RECOMMENDED.value: gettext_lazy("Recommended"),
     ScoredBy.PUBLISHED.value: gettext_lazy("As published (Zopf 2018)"),
 }
+#: So many topics without judgments are named.
+NAMED = 3
 #: Screen readers announce the order of so many systems.
 HEARD = 30
 #: Scores with fewer judgments, fewest first.
@@ -85,7 +87,7 @@ class Board:
     that verdicts hold for. `version` changes whenever anything shown here may have changed. `effort`: what judging
     takes; `by_length`: how much the length of sentences, or of summaries, explains; `predicted`: unjudged systems, by
     win rate. `agreement`: between annotators, in a sentence; `ways`: of scoring that the study has. `is_old`: topics
-    have newer scores.
+    have newer scores. `asked`: topics that can be judged, `unjudged`: those without a judgment that counts.
     """
 
     scored_by: str
@@ -116,6 +118,13 @@ class Board:
     of_topic: bool = field(default=False)
     predicted: tuple[PredictedSystem, ...] = ()
     without_documents: int = 0
+    asked: int = 0
+    unjudged: tuple[str, ...] = ()
+
+    @property
+    def named_unjudged(self) -> str:
+        """The first of the topics without judgments."""
+        return ", ".join(self.unjudged[:NAMED]) + ("…" if len(self.unjudged) > NAMED else "")
 
     @property
     def order(self) -> str:
@@ -275,8 +284,11 @@ def of_study(study: Study, scored_by: str = "") -> Board:
     settings = ranking.settings if ranking else {}
     people, ranked = by_author(rows_of(results, differences, {row.system.name for row in rows if row.is_of_people}))
     topics = asked_about(study, scored_by)
-    behind, without_documents = _behind(topics)
+    of_topics = _states(topics)
+    to_judge = [topic for topic in of_topics if not topic.lacks_documents]
     return Board(
+        asked=len(to_judge),
+        unjudged=tuple(str(topic) for topic in to_judge if not topic.is_judged),
         scored_by=scored_by,
         human_written=people,
         rows=ranked,
@@ -290,7 +302,7 @@ def of_study(study: Study, scored_by: str = "") -> Board:
         fitted_at=ranking.created_at if ranking else None,
         settings=settings,
         program_version=fits[0].program_version if fits else "",
-        behind=behind,
+        behind=sum(topic.is_behind for topic in of_topics),
         failures=_failures(topics),
         is_outdated=bool(results) and is_outdated(study, scored_by, settings),
         added_prior=sum(needs_prior(fit) for fit in fits),
@@ -302,7 +314,7 @@ def of_study(study: Study, scored_by: str = "") -> Board:
         by_length=partial(_by_length, study, scored_by, topics, results),
         agreement=partial(_agreement, study, scored_by),
         ways=ways_of_scoring(study, [way for way, judgments, *_rest in rankings if judgments]),
-        without_documents=without_documents,
+        without_documents=len(of_topics) - len(to_judge),
         predicted=_predicted(study, {result.system for result in results}) if scored_by == ScoredBy.WIN_RATE else (),
     )
 
@@ -345,7 +357,7 @@ def of_topic(topic: Topic, scored_by: str = "") -> Board:
         fitted_at=fit.created_at if fit else None,
         settings=settings,
         program_version=fit.program_version if fit else "",
-        behind=_behind(topics)[0],
+        behind=sum(topic.is_behind for topic in _states(topics)),
         failures=_failures(topics),
         is_outdated=bool(scores) and is_outdated(topic.study, scored_by, settings),
         added_prior=int(fit is not None and needs_prior(fit)),
@@ -547,11 +559,12 @@ def _is_old(study: Study, scored_by: str, ranking: Ranking | None, fits: Sequenc
     return (ranking.version if ranking else 0) < (fitted.get(pk=study.pk) or 0)
 
 
-def _behind(topics: QuerySet[Topic]) -> tuple[int, int]:
-    """How many of these topics have newer data than scores, and how many lack documents."""
-    behind, without = Count("pk", filter=UNFITTED), Count("pk", filter=NEEDS_DOCUMENTS)
-    counts = topics.aggregate(behind=behind, without=without)
-    return counts["behind"], counts["without"]
+def _states(topics: QuerySet[Topic]) -> list[Any]:
+    """The topics in order: whether each has newer data than scores, lacks documents, and has judgments that count."""
+    judged = Exists(Judgment.objects.counted().filter(assignment__topic=OuterRef("pk")))
+    flags = {"is_behind": UNFITTED, "lacks_documents": NEEDS_DOCUMENTS, "is_judged": Q(judged)}
+    wrapped = {name: Case(When(flag, then=True), default=False) for name, flag in flags.items()}
+    return list(topics.only("name", "title").annotate(**wrapped).order_by("position"))
 
 
 def _versions(topics: Any) -> tuple[Any, ...]:

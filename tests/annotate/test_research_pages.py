@@ -540,6 +540,15 @@ def test_the_leaderboard_shows_the_stored_numbers(
     assert "From 6 judgments on 2 topics" in page
 
 
+def test_a_topic_without_judgments_is_named_on_the_board_and_on_a_systems_page(
+    client: Client, study: Study, owner: User
+) -> None:
+    making.take_in(study, making.TOPIC | {"topic_id": "amazon-21", "title": "Amazon"})
+    system = standings(study, "recommended").filter(topics=2).first().system
+    for page in (reverse("leaderboard", args=[study.pk]), reverse("system", args=[study.pk, system.pk])):
+        assert "of 3: Amazon has no judgments" in words(client.get(page))
+
+
 def test_a_study_shows_its_own_score_first_and_the_other_at_a_click(client: Client, study: Study, owner: User) -> None:
     page = reverse("leaderboard", args=[study.pk])
     recommended = words(client.get(page))
