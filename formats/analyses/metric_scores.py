@@ -10,9 +10,12 @@ from formats.analyses.metric_agreement import signatures
 from formats.metric_names import title_of
 from formats.points import unit_of
 from formats.results import Key
-from formats.results.scores import IMPORTANCE
+from formats.results.scores import COVERAGE, IMPORTANCE, WIN_RATE, rests_on_answers
 from formats.shown import DASH, Cell, Column, Show, Shown, Table, as_text, decimals
 from formats.words import gettext as _
+
+#: The scores that people read in a unit.
+_UNITS = {IMPORTANCE: unit_of("importance"), WIN_RATE: unit_of(WIN_RATE)}
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,11 +130,11 @@ def of_summary(record: ScoresTable) -> Table:
         ),
         (
             *(
-                (_title(name), _show(name)(row.metrics.get(name)), record.signatures.get(name, ""))
+                (_title(name), _show(name)(row.metrics.get(name)), _basis(name, record.signatures))
                 for name in record.metrics
             ),
             *(
-                (_("%(name)s (human scores)") % {"name": name}, _short(score), _ratings(rated))
+                (_("%(name)s (human scores)") % {"name": name}, _short(score), _ratings(rated) or _("raters not named"))
                 for name, score, rated in by_people
             ),
         ),
@@ -139,12 +142,20 @@ def of_summary(record: ScoresTable) -> Table:
 
 
 def _title(name: str) -> str:
-    return unit_of("importance").named(title_of(name)) if name == IMPORTANCE else title_of(name)
+    return _UNITS[name].named(title_of(name)) if name in _UNITS else title_of(name)
 
 
 def _show(name: str) -> Show:
-    """Importance in points, all else with four decimals."""
-    return unit_of("importance").show if name == IMPORTANCE else decimals(4)
+    """Importance in points, win rates in percent, all else with four decimals."""
+    return _UNITS[name].show if name in _UNITS else decimals(4)
+
+
+def _basis(name: str, signatures: Mapping[str, str]) -> str:
+    """What a score of a summary rests on."""
+    if rests_on_answers(name):
+        own = {WIN_RATE: _("answers about summaries"), COVERAGE: _("no answers")}
+        return own.get(name) or _("answers about sentences")
+    return signatures.get(name) or _("scores from a file")
 
 
 def _ratings(rated: Mapping[str, float]) -> str:

@@ -8,7 +8,7 @@ import pytest
 from django.urls import reverse
 
 from annotate import imports
-from annotate.models import ComputedScore, HumanScore, Score, Study, Summary, System, Topic, TopicMetrics
+from annotate.models import ComputedScore, Fit, HumanScore, Score, Study, Summary, System, Topic, TopicMetrics
 from formats.analyses import metric_scores
 from formats.analyses.metric_scores import ScoresTable, SummaryScores
 from tests.annotate.making import owner
@@ -151,3 +151,12 @@ def test_what_is_missing_is_said_once_where_people_are_among_the_systems(graded:
     topic = Topic.objects.get(study=graded, name="T1")
     reasons = client.get(f"{API}/studies/{graded.pk}/topics/{topic.pk}/results/metrics/").json()["notes"]
     assert reasons == ["Pyramid needs Pyramids. Topics without one: T1."]
+
+
+def test_a_summary_ranked_by_its_win_rate_is_tinted_by_the_answers_about_sentences(graded: Study) -> None:
+    Fit.objects.filter(scored_by="published").update(scored_by="win-rate", settings={"score": "win-rate"})
+    Score.objects.filter(scored_by="published").update(scored_by="win-rate")
+    address_of_summary = reverse("summary", args=[graded.pk, summary_of(graded).pk])
+    page = text_of(signed_in(graded), address_of_summary, scored_by="win-rate")
+    assert "tint shade-" in page
+    assert '<dt>Answers about this summary</dt><dd>0 <small class="quiet">of 1 on the topic' in page

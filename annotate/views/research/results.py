@@ -111,8 +111,10 @@ def summary(request: HttpRequest, study: Study, summary_id: int) -> HttpResponse
     )
     scored_by = asked_scored_by(request) or boards.headline(study)
     score = Score.objects.filter(summary=row, scored_by=scored_by).select_related("fit", "summary__system").first()
-    words, parts = word_terms(score), parts_of(score)
-    source, text = score.fit.source_words if score else None, row.sentences or [row.text]
+    answers = against(row) if scored_by == ScoredBy.WIN_RATE else ()
+    explained = _by_sentences(row) if scored_by == ScoredBy.WIN_RATE else score
+    words, parts = word_terms(explained), parts_of(explained)
+    source, text = explained.fit.source_words if explained else None, row.sentences or [row.text]
     return page(
         request,
         study,
@@ -126,21 +128,32 @@ def summary(request: HttpRequest, study: Study, summary_id: int) -> HttpResponse
             "ways": boards.ways_of_scoring(study),
         },
         score=score,
-        against=against(row) if scored_by == ScoredBy.WIN_RATE else (),
+        explained=explained,
+        unit_of_terms=_unit(explained),
+        against=answers,
+        answered=sum(compared.given.total() for compared in answers),
         words=with_names(words),
         source=source,
         tinted=tinted(" ".join(text), source, words) if source else (),
         parts=[(part, nearest, *_beside(part, nearest)) for part, nearest in parts],
         copied=_as_table(words, parts),
         total=math.fsum([*(term.contribution for term in words), *(part.contribution for part, _nearest in parts)]),
-        unit=unit_of(
-            score.fit.settings["score"] if score else "", [(score.score, score.low, score.high)] if score else ()
-        ),
-        settings=settings_in_words(score.fit.settings) if score else [],
+        unit=_unit(score),
+        settings=settings_in_words(explained.fit.settings) if explained else [],
         table=(table := metric_scores.table_of([row])),
         part=table_part(of_summary(table), study.pk, {}) if table.metrics or table.dimensions else None,
         text=text,
     )
+
+
+def _unit(score: Score | None) -> Unit:
+    return unit_of(score.fit.settings["score"], [(score.score, score.low, score.high)]) if score else unit_of("")
+
+
+def _by_sentences(summary: Summary) -> Score | None:
+    """The summary's score by the answers about sentences of its topic, if there are any."""
+    scores = Score.objects.filter(summary=summary, scored_by=ScoredBy.RECOMMENDED, fit__judgments__gt=0)
+    return scores.select_related("fit", "summary__system").first()
 
 
 def _beside(part: Part, nearest: Sentence | None) -> tuple[list[tuple[str, bool]], list[tuple[str, bool]]]:
