@@ -13,6 +13,7 @@ from typing import Any
 
 from django.db.models import Avg, Case, Count, Exists, OuterRef, Q, QuerySet, Subquery, Sum, When
 from django.db.models.functions import Length
+from django.utils.text import capfirst
 from django.utils.translation import gettext_lazy
 
 from annotate.database.snapshot import snapshot
@@ -52,10 +53,10 @@ from formats.results.needed import Effort, Needed, needed
 from formats.results.scores import PredictedSystem, PredictedSystems, has_intervals
 from formats.results.statistics import Mean, quantile, rank, z_of
 
-#: The ways of scoring with their names, in the order offered.
+#: The ways of scoring with their names.
 WAYS = {
     ScoredBy.WIN_RATE.value: gettext_lazy("Win rate"),
-    ScoredBy.RECOMMENDED.value: gettext_lazy("Recommended"),
+    ScoredBy.RECOMMENDED.value: gettext_lazy("Importance"),
     ScoredBy.PUBLISHED.value: gettext_lazy("As published (Zopf 2018)"),
 }
 #: So many topics without judgments are named.
@@ -229,13 +230,16 @@ def headline(study: Study) -> ScoredBy:
 
 
 def ways_of_scoring(study: Study, judged: Iterable[str] | None = None) -> list[tuple[str, str]]:
-    """Ways of scoring that the study asks for or has, with names, in the order offered. `judged`: with judgments."""
+    """Ways of scoring that the study asks for or has, with names, the one it opens with first. `judged`: with
+    judgments."""
     if judged is None:
         judged = Ranking.objects.filter(study=study, judgments__gt=0).values_list("scored_by", flat=True)
     chosen = set(judged)
     chosen |= set() if study.compares == "sentences" else {ScoredBy.WIN_RATE.value}
     chosen |= set() if study.compares == "summaries" else {ScoredBy.RECOMMENDED.value, ScoredBy.PUBLISHED.value}
-    return [(way, str(name)) for way, name in WAYS.items() if way in chosen]
+    names = WAYS | {ScoredBy.RECOMMENDED.value: capfirst(study.get_score_display().partition(":")[0])}
+    first = headline(study)
+    return [(way, str(names[way])) for way in sorted(names, key=lambda way: way != first) if way in chosen]
 
 
 def version_of_study(study: Study) -> str:
