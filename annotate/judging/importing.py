@@ -21,6 +21,7 @@ from annotate.database.rows import find, put
 from annotate.judging import designs, tallies
 from annotate.judging.answers import LONGEST_READ
 from annotate.models import Annotator, Assignment, Judgment, Pair, Sentence, Study, Tally, Topic, Upload
+from annotate.models.judging import order_of
 from formats.answers import LETTERS
 from formats.readers.preferences import REASONS, drawn_for, weight_of
 from formats.records import Of, Preference
@@ -222,7 +223,7 @@ def _annotators(
     unfinished = set(Upload.unfinished().filter(study=study).values_list("pk", flat=True))
     taken = set(others)
     annotators: dict[Author, Annotator] = {}
-    for author, (judged, seconds) in sorted(sums.items()):
+    for author, (judged, seconds) in sorted(sums.items(), key=lambda own: (own[0][0], order_of(own[0][1]))):
         kind, name = author
         annotator = others.get(name)
         if annotator is None or not annotator.imported or annotator.kind != kind or annotator.upload_id in unfinished:

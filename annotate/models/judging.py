@@ -8,6 +8,7 @@ one of the pair's places.
 from __future__ import annotations
 
 import math
+import re
 import uuid
 from collections.abc import Collection
 from dataclasses import dataclass
@@ -323,6 +324,11 @@ class GoldPair(models.Model):
 def texts_of(pair: str = "") -> tuple[str, ...]:
     """Arguments of `select_related` for the public names of a pair's texts; `pair`: its lookup path, with `__`."""
     return tuple(f"{pair}{side}__{own}" for side in ("first", "second") for own in ("document", "topic"))
+
+
+def order_of(name: str) -> list[str]:
+    """A key that sorts “reader 2” before “reader 10”."""
+    return [part.zfill(12) if part.isdigit() else part for part in re.split(r"(\d+)", name)]
 
 
 def question_about(topic: Topic, study: Study) -> str:

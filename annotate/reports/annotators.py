@@ -18,6 +18,7 @@ from django.db.models import Count, Max
 from django.utils.translation import gettext_lazy as _
 
 from annotate.models import Annotator, AnnotatorReport, Assignment, AuditEntry, Judgment, Study
+from annotate.models.judging import order_of
 from formats.answers import ANSWERS, SIDES, UNDONE, without_preference
 from formats.results import AnnotatorFigures, Figure, from_json
 from formats.results.statistics import share
@@ -160,6 +161,10 @@ def _by_column(name: str) -> Callable[[Study], Values]:
     return lambda study: dict(Annotator.objects.filter(study=study).values_list("pk", name))
 
 
+def _by_name(study: Study) -> Values:
+    return {key: order_of(name) for key, name in Annotator.objects.filter(study=study).values_list("pk", "pseudonym")}
+
+
 def _by_figure(name: str) -> Callable[[Study], Values]:
     def values(study: Study) -> Values:
         rows = AnnotatorReport.objects.filter(annotator__study=study).values_list("annotator_id", f"figures__{name}")
@@ -182,7 +187,7 @@ def _by_last_seen(study: Study) -> Values:
 #: What the table can be sorted by.
 SORTS: Mapping[str, Callable[[Study], Values]] = {
     "joined": _by_column("pk"),
-    "name": _by_column("pseudonym"),
+    "name": _by_name,
     "judged": _by_column("judged"),
     "skips": _by_column("skipped"),
     "seen": _by_last_seen,

@@ -324,6 +324,14 @@ def test_the_table_is_sorted_by_what_is_asked_for_and_who_has_no_value_comes_las
     assert 'aria-sort="descending"' in text
 
 
+def test_reader_2_comes_before_reader_10() -> None:
+    study = ready_study()
+    names = [f"reader {number}" for number in (1, 2, 10)]
+    judging.import_judgments(study, [Preference("T0", "d1:0", "d1:1", "a", name) for name in names], "human", "")
+    for sort in ("joined", "name"):
+        assert [one.annotator.pseudonym for one in annotators.page_of(study, sort, None)[1]] == names
+
+
 def test_who_has_a_flag_is_shown_first() -> None:
     study = ready_study(sentences=30)
     plain, flagged = joined(study), joined(study)

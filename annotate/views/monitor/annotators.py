@@ -77,7 +77,10 @@ def _columns() -> list[dict[str, str]]:
 def _column(titles: Mapping[str, str], sort: str) -> dict[str, Any]:
     """A column's heading: how it is sorted now, and what a click on each of its titles sorts by."""
     sorts, down = sort.lstrip("-"), sort.startswith("-")
-    links = [{"title": title, "next": _next(name, sorts == name, down)} for name, title in titles.items()]
+    links = [
+        {"title": title, "next": _next(name, sorts == name, down), "is_now": sorts == name}
+        for name, title in titles.items()
+    ]
     return {
         "links": links,
         "is_number": not titles.keys() & {"name", "flags"},
