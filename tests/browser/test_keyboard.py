@@ -102,7 +102,7 @@ def test_from_sign_in_to_an_invitation_by_keyboard_alone(page: Page, ada: User, 
     page.keyboard.type("I take part.")
     press(page, "Save")
 
-    follow(page, "Invitations and members")
+    follow(page, "Invitations")
     write(page, "Label optional", "class of May")
     press(page, "Create the link", "Space")
     tab_to(page, page.get_by_role("button", name="Copy").first)

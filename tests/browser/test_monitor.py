@@ -60,6 +60,9 @@ def test_the_page_of_judges_reads_well(page: Page, axe: Axe) -> None:
     expect(page.get_by_role("row", name=annotator.pseudonym)).to_contain_text("[76, 100]")
     axe(page)
     assert fits_a_phone(page)
+    page.set_viewport_size({"width": 390, "height": 900})
+    page.goto(reverse("log", args=[study.pk]))
+    expect(page.get_by_role("link", name="Log", exact=True)).to_be_in_viewport()
     assert page.problems == []
 
 

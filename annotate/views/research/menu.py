@@ -57,11 +57,11 @@ TABS: dict[Promise, list[Page]] = {
     ],
     _("People"): [
         Page("annotators", _("Annotators"), "study_annotators", "annotators"),
-        Page("members", _("Invitations and members"), "study_members", "annotators"),
+        Page("members", _("Invitations"), "study_members", "annotators"),
         Page("recruitment", _("Recruitment"), "study_recruitment", "settings"),
         *_analyses("people"),
-        Page("disputed", _("Disputed pairs"), "disputed", "annotators"),
-        Page("log", _("Audit log"), "log", "annotators"),
+        Page("disputed", _("Disputed"), "disputed", "annotators"),
+        Page("log", _("Log"), "log", "annotators"),
     ],
     _("Settings"): [
         Page("settings", _("Settings"), "study_settings", "settings"),
