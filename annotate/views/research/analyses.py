@@ -125,17 +125,18 @@ def _parts(opened: Opened) -> list[Mapping[str, object]]:
 
 
 def table_part(table: Table, study_id: int, asked: Mapping[str, str]) -> Mapping[str, object]:
-    """Rows with their link and cells: text, whether a number, whether a repeated name."""
+    """Rows with their link and cells: what heads it, text, whether a number, whether a repeated name."""
     some = replace(table, rows=table.rows[:MOST_ROWS])
     chosen = table.links or [None] * len(some.rows)
     links = [_link(table, study_id, asked, link) if link else "" for link in chosen[:MOST_ROWS]]
     numbers = [not column.is_text for column in table.read]
+    heads = [f"{column.group}: {column.label}" if column.group else column.label for column in table.read]
     texts = some.texts()
     rows = [
         {
             "link": link,
             "marked": k in table.marked,
-            "cells": list(zip(row, numbers, _repeated(row, above, numbers), strict=True)),
+            "cells": list(zip(heads, row, numbers, _repeated(row, above, numbers), strict=True)),
         }
         for k, (link, row, above) in enumerate(zip(links, texts, [[], *texts], strict=False))
     ]
