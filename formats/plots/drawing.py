@@ -64,7 +64,8 @@ class Drawing:
 
 @dataclass(frozen=True, slots=True)
 class Frame:
-    """The rectangle of the marks, with the ticks along its sides. All are positions."""
+    """The rectangle of the marks, with the ticks along its sides. All are positions. `bands`: from where to where lines
+    go up, if not all the way."""
 
     width: float
     left: float
@@ -76,6 +77,7 @@ class Frame:
     x_title: str = ""
     y_title: str = ""
     has_levels: bool = False
+    bands: Sequence[tuple[float, float]] = ()
 
     @property
     def height(self) -> float:
@@ -89,7 +91,8 @@ class Frame:
     def _drawn(self) -> Iterator[str]:
         """Lines under the marks: up where x counts, across where y does; then numbers and titles."""
         across = [line(self.left, level.at, self.right, level.at) for level in self.beside if self.has_levels]
-        up = [line(tick.at, self.top, tick.at, self.bottom) for tick in self.below]
+        bands = self.bands or [(self.top, self.bottom)]
+        up = [line(tick.at, top, tick.at, bottom) for tick in self.below for top, bottom in bands]
         yield element("g", *across, *up, stroke="currentColor", stroke_opacity=".16")
         yield line(self.left, self.bottom, self.right, self.bottom, stroke="currentColor", stroke_opacity=".6")
         yield from (text(tick.at, self.bottom + 18, tick.label, "middle", SMALL) for tick in self.below)

@@ -91,8 +91,9 @@ def interval_plot(
     layout = _layout(rows, heads, width)
     bottom = HEAD + layout.row * len(rows) + 4
     scale, ticks = axis(_numbers(rows, reference), layout.left, layout.right, 3 if layout.is_stacked else 6)
-    frame = Frame(width, layout.left, layout.right, HEAD, bottom, ticks, x_title=x_title)
-    marks = [*_heads(heads, layout), *_reference(reference, scale, bottom, layout)]
+    bands = _bands(len(rows), bottom, layout)
+    frame = Frame(width, layout.left, layout.right, HEAD, bottom, ticks, x_title=x_title, bands=bands)
+    marks = [*_heads(heads, layout), *_reference(reference, scale, bands)]
     marks += [_drawn(row, HEAD + layout.row * k, scale, layout) for k, row in enumerate(rows)]
     return frame.drawing(label, marks, has_links=any(row.href for row in rows))
 
@@ -121,21 +122,22 @@ def _heads(heads: tuple[str, str], layout: _Layout) -> Iterator[str]:
         yield text(layout.name_at, 18, name, size=SMALL)
 
 
-def _reference(reference: float | None, scale: Scale, bottom: float, layout: _Layout) -> Iterator[str]:
-    """A line down the plot; where names are above the lines, not through the names."""
-    if reference is None:
-        return
-    x, style = scale.at(reference), {"stroke": "currentColor", "stroke_opacity": ".6", "stroke_dasharray": "4 3"}
+def _bands(rows: int, bottom: float, layout: _Layout) -> list[tuple[float, float]]:
+    """Where lines run down the plot: where names are above the intervals, not through the names."""
     if not layout.is_stacked:
-        yield line(x, HEAD, x, bottom, **style)
-        return
-    for top in range(int(HEAD), int(bottom) - 4, int(TALL_ROW)):
-        yield line(x, top + 25, x, top + TALL_ROW - 1, **style)
+        return [(HEAD, bottom)]
+    return [(HEAD + TALL_ROW * k + 22, HEAD + TALL_ROW * k + 38) for k in range(rows)]
+
+
+def _reference(reference: float | None, scale: Scale, bands: Sequence[tuple[float, float]]) -> Iterator[str]:
+    if reference is not None:
+        x, style = scale.at(reference), {"stroke": "currentColor", "stroke_opacity": ".6", "stroke_dasharray": "4 3"}
+        yield from (line(x, top, x, bottom, **style) for top, bottom in bands)
 
 
 def _drawn(row: IntervalRow, top: float, scale: Scale, layout: _Layout) -> str:
-    name_y = top + (17 if layout.is_stacked else ROW / 2)
-    y = top + (33 if layout.is_stacked else ROW / 2)
+    name_y = top + (14 if layout.is_stacked else ROW / 2)
+    y = top + (30 if layout.is_stacked else ROW / 2)
     colour = _COLOURS[row.mark]
     parts = [title(row.says)]
     if row.href:

@@ -167,9 +167,12 @@ def test_rows_of_an_interval_plot_stand_in_their_order_with_the_dot_inside() -> 
     assert second.findtext(f"{SVG}text") == "b" * 31 + "…"
 
 
-def test_a_narrow_plot_has_names_above_the_lines() -> None:
-    (row,) = of_class(parsed(interval_plot([IntervalRow("a", 1.0, 0.0, 2.0)], "", "", width=NARROW)), "mark")
-    assert at(row.find(f"{SVG}text"), "y") < at(row.find(f"{SVG}circle"), "cy")
+def test_a_narrow_plot_has_names_above_the_lines_and_no_line_goes_through_them() -> None:
+    picture = parsed(interval_plot([IntervalRow("a", 1.0, 0.0, 2.0)], "", "", width=NARROW, reference=1.0))
+    (row,) = of_class(picture, "mark")
+    name = at(row.find(f"{SVG}text"), "y")
+    assert name < at(row.find(f"{SVG}circle"), "cy")
+    assert not [line for line in picture.iter(f"{SVG}line") if at(line, "y1") < name + 7 and at(line, "y2") > name - 7]
 
 
 @given(st.text(max_size=60), st.floats(0, 400))

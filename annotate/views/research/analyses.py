@@ -130,7 +130,8 @@ def table_part(table: Table, study_id: int, asked: Mapping[str, str]) -> Mapping
     chosen = table.links or [None] * len(some.rows)
     links = [_link(table, study_id, asked, link) if link else "" for link in chosen[:MOST_ROWS]]
     numbers = [not column.is_text for column in table.read]
-    heads = [f"{column.group}: {column.label}" if column.group else column.label for column in table.read]
+    labels = [column.label for column in table.read]
+    heads = [f"{one.group}: {one.label}" if labels.count(one.label) > 1 else one.label for one in table.read]
     texts = some.texts()
     rows = [
         {

@@ -198,7 +198,7 @@ def _board_page(request: HttpRequest, study: Study, board: Board, **context: Any
         "lines": _lines(board, shown, study),
         "people": _lines(board, board.human_written, study),
         "unit": board.unit,
-        "zero": _scale(board).at(0.0) if board.score == "importance" and board.rows else None,
+        "zero": average_at(board.score, _scale(board)) if board.rows else None,
         "has_coverage": has_coverage(board),
         "missing": None if board.rows else boards.what_is_missing(study, context.get("topic")),
         "equal_within": board.unit.with_unit(f"{board.unit.of(study.equal_within):g}"),
@@ -272,9 +272,16 @@ def _scale(board: Board) -> Scale:
 
 
 def scale_of(score: str, numbers: Iterable[float | None]) -> Scale:
-    """For importance, 0 is in the middle of the scale."""
-    low, high = boards.ends_of(score, [number for number in numbers if number is not None])
+    """The average is in the middle of the scale; win rates are drawn from 0 to 1."""
+    known = [number for number in numbers if number is not None]
+    low, high = (0.0, 1.0) if score == WIN_RATE else boards.ends_of(score, known)
     return Scale(low, high, MARGIN, 100 - MARGIN)
+
+
+def average_at(score: str, scale: Scale) -> float | None:
+    """Where the average is on the scale, for scores that have one."""
+    average = {"importance": 0.0, WIN_RATE: 0.5}.get(score)
+    return None if average is None else scale.at(average)
 
 
 def _order(board: Board) -> str:

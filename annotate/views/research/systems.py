@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
 from django.http import Http404, HttpRequest, HttpResponse
@@ -15,7 +16,7 @@ from annotate.reports import leaderboard as boards
 from annotate.reports import metric_scores
 from annotate.views.research.analyses import table_part
 from annotate.views.research.pages import page
-from annotate.views.research.results import asked_scored_by, has_coverage, scale_of
+from annotate.views.research.results import asked_scored_by, average_at, has_coverage, scale_of
 from formats.analyses.metric_scores import scores
 from formats.plots import Scale
 
@@ -46,13 +47,21 @@ def system(request: HttpRequest, study: Study, system_id: int) -> HttpResponse:
         board=board,
         row=next((row for row in board.everyone if row.system == shown.name), None),
         lines=[_line(summary, of_summary.get(summary.pk), board, scale) for summary in summaries],
-        others=systems.values(),
-        zero=scale.at(0.0) if board.score == "importance" else None,
+        others=_nearest(systems.values(), shown, board),
+        zero=average_at(board.score, scale),
         has_coverage=has_coverage(board),
         table=(table := metric_scores.table_of(summaries)),
         part=table_part(scores(table, is_of_system=True), study.pk, {}) if table.metrics or table.dimensions else None,
         unit=board.unit,
     )
+
+
+def _nearest(others: Iterable[System], shown: System, board: boards.Board) -> list[System]:
+    """The other systems, the nearest in rank first, and of two as near the one below."""
+    places = {row.system: place for place, row in enumerate(board.everyone)}
+    last = len(places)
+    below = [(places.get(other.name, last) - places.get(shown.name, last), other) for other in others]
+    return [other for _steps, other in sorted(below, key=lambda one: (abs(one[0]), one[0] < 0))]
 
 
 def _line(summary: Summary, score: Score | None, board: boards.Board, scale: Scale) -> dict[str, Any]:
