@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import operator
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import accumulate
@@ -13,6 +14,7 @@ from django.shortcuts import get_object_or_404
 from django.urls import path, reverse
 from django.utils.http import urlencode
 from django.utils.text import slugify
+from django.utils.translation import gettext as _
 from django.views.decorators.http import require_safe
 
 from annotate import access
@@ -131,7 +133,9 @@ def table_part(table: Table, study_id: int, asked: Mapping[str, str]) -> Mapping
     links = [_link(table, study_id, asked, link) if link else "" for link in chosen[:MOST_ROWS]]
     numbers = [not column.is_text for column in table.read]
     labels = [column.label for column in table.read]
-    heads = [f"{one.group}: {one.label}" if labels.count(one.label) > 1 else one.label for one in table.read]
+    heads = [
+        f"{one.group}: {one.label}" if one.group and labels.count(one.label) > 1 else one.label for one in table.read
+    ]
     texts = some.texts()
     rows = [
         {
@@ -172,10 +176,14 @@ def _paper(opened: Opened) -> Iterator[PaperPart]:
     """Each name once, with the forms of its figure and its table."""
     parts = opened.shown.parts if opened.shown else ()
     view, topic = ("topic_analysis", [opened.of.pk]) if isinstance(opened.of, Topic) else ("analysis", [])
+    titles = Counter({part.name: part.title for part in reversed(parts)}.values())
     for name in dict.fromkeys(part.name for part in parts):
         own = [part for part in parts if part.name == name]
         forms = [form for part in own for form in _forms(part)]
-        yield paper_part(own[0].title, view, forms, [opened.study_id, *topic, opened.analysis.name, name], opened.asked)
+        title = own[0].title
+        if titles[title] > 1:
+            title += f" ({_('figure') if isinstance(own[0], Figure) else _('table')})"
+        yield paper_part(title, view, forms, [opened.study_id, *topic, opened.analysis.name, name], opened.asked)
 
 
 def _forms(part: Table | Figure) -> Iterable[str]:
