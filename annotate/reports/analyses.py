@@ -248,7 +248,15 @@ def _agreement_of(study: Study, row: Result) -> AgreementReport:
     bounded = intervals.read(DimensionAgreement) if intervals else None
     figures = from_json(DimensionAgreement, row.record).with_intervals(bounded)
     peers: Any = row.keys[0]
-    return AgreementReport(peers, "both", 1000, 0, LEVEL, (figures,), minutes.by_topic(study))
+    return AgreementReport(peers, "both", 1000, 0, LEVEL, (figures,), minutes.by_topic(study), _is_by_raters(study))
+
+
+def _is_by_raters(study: Study) -> bool:
+    """Whether at least half of those whose answers count also scored summaries, by their names."""
+    judged = Judgment.objects.counted().filter(assignment__topic__study=study)
+    names = set(judged.order_by().values_list("assignment__annotator__pseudonym", flat=True).distinct())
+    scores = HumanScore.objects.filter(summary__topic__study=study, assessor__in=names)
+    return bool(names) and 2 * scores.order_by().values("assessor").distinct().count() >= len(names)
 
 
 def _convergence(study: Study) -> Stored:

@@ -29,6 +29,8 @@ _OVER: Mapping[Over, str] = {
     "systems": gettext_noop("systems"),
     "topics": gettext_noop("topics"),
 }
+#: Two systems correlate fully, one way or the other.
+FEWEST_SYSTEMS = 3
 #: What pages leave to the files.
 _FOLDED = ("significant", "differences")
 
@@ -37,7 +39,7 @@ def show(report: AgreementReport, _asked: Mapping[str, str]) -> Shown:
     """Of a report of one dimension."""
     (dimension,) = report.dimensions
     return Shown(
-        _verdict(dimension, report.level),
+        _verdict(dimension, report),
         [
             *_figure(dimension),
             *(replace(table, folded=table.name in _FOLDED) for table in tables(dimension, report)),
@@ -48,23 +50,27 @@ def show(report: AgreementReport, _asked: Mapping[str, str]) -> Shown:
     )
 
 
-def _verdict(dimension: DimensionAgreement, level: float) -> str:
+def _verdict(dimension: DimensionAgreement, report: AgreementReport) -> str:
     """The metric that agrees best, the first metric, and how many of the others are better or worse than that; of
-    preferences only that it is too early, while it is."""
-    early = _early(dimension)
-    compared = [metric for metric in dimension.metrics if metric not in early and metric.agreement.value is not None]
-    about_early = f"{too_early(dimension.basis)} " if early and dimension.basis else ""
+    preferences only that it is too early, while it is, or that the raters gave them, too."""
+    left_out = _early(dimension)
+    why = too_early(dimension.basis) if left_out and dimension.basis else ""
+    if report.is_by_raters:
+        left_out = [metric for metric in dimension.metrics if rests_on_answers(metric.metric)]
+        why = _("Preferences are left out here: the same people gave them and the human scores.")
+    others = [metric for metric in dimension.metrics if metric not in left_out]
+    compared = [metric for metric in others if metric.agreement.value is not None]
     if not compared:
-        return about_early or _("With so few scores, nothing can be said about agreement with people.")
-    first = next(metric for metric in dimension.metrics if metric not in early)
+        return why or _("With so few scores, nothing can be said about agreement with people.")
+    first = others[0]
     best = max(compared, key=lambda metric: metric.agreement.value or 0.0)
     about = {"metric": title_of(best.metric), "figure": _figure_of(best), "dimension": dimension.dimension}
     text = _("%(metric)s has the highest agreement with human %(dimension)s: %(figure)s; a coin gets .5.") % about
     if best is not first:
         text += " " + _("%(first)s: %(figure)s.") % {"first": title_of(first.metric), "figure": _figure_of(first)}
-    if dimension.differences and not early:
+    if dimension.differences and not left_out:
         tested = [difference.agreement for difference in dimension.differences]
-        ahead = [own.value or 0.0 for own in tested if own.holm is not None and own.holm <= level]
+        ahead = [own.value or 0.0 for own in tested if own.holm is not None and own.holm <= report.level]
         counts = {"better": sum(value < 0 for value in ahead), "worse": sum(value > 0 for value in ahead)}
         about = {"all": str(len(tested)), "first": title_of(first.metric)} | {k: str(n) for k, n in counts.items()}
         sentence = ngettext(
@@ -73,7 +79,7 @@ def _verdict(dimension: DimensionAgreement, level: float) -> str:
             len(tested),
         )
         text += " " + sentence % about
-    return about_early + text
+    return f"{text} {why}".rstrip()
 
 
 def _early(dimension: DimensionAgreement) -> list[MetricAgreement]:
@@ -92,11 +98,14 @@ def too_early(basis: Basis) -> str:
     return text % about
 
 
+def _topics_of(metric: MetricAgreement, dimension: DimensionAgreement) -> int:
+    n = sum(topic.summaries > 0 for topic in metric.topics)
+    return min(n, dimension.basis.judged) if dimension.basis and metric in _early(dimension) else n
+
+
 def _name(metric: MetricAgreement, dimension: DimensionAgreement) -> str:
     """With the number of its topics, where these are not all."""
-    n = sum(topic.summaries > 0 for topic in metric.topics)
-    if dimension.basis and metric in _early(dimension):
-        n = min(n, dimension.basis.judged)
+    n = _topics_of(metric, dimension)
     about = {"metric": title_of(metric.metric), "n": n, "all": dimension.topics}
     return _("%(metric)s (%(n)d of %(all)d topics)") % about if n < dimension.topics else title_of(metric.metric)
 
@@ -111,10 +120,10 @@ def _figure_of(metric: MetricAgreement) -> str:
 
 
 def _figure(dimension: DimensionAgreement) -> list[Figure]:
-    """Metrics by their agreement, best first, with chance as the reference."""
-    figures = [(_name(metric, dimension), metric.agreement) for metric in dimension.metrics]
+    """Metrics by their agreement, best first, those of fewer topics last, with chance as the reference."""
+    ordered = sorted(dimension.metrics, key=lambda own: (-_topics_of(own, dimension), -(own.agreement.value or 0.0)))
+    figures = [(_name(metric, dimension), metric.agreement) for metric in ordered]
     rows = [IntervalRow(name, own.value, own.low, own.high) for name, own in figures if own.value is not None]
-    rows.sort(key=lambda row: -row.value)
     label = _("Agreement of metrics with people, with 95% intervals; the table says the same in numbers")
     x_title = _("agreement with people (a coin: .5)")
     draw = partial(interval_plot, reference=0.5, label=label, x_title=x_title, heads=("", _("metric")))
@@ -126,7 +135,8 @@ def _figure(dimension: DimensionAgreement) -> list[Figure]:
 def tables(dimension: DimensionAgreement, report: AgreementReport) -> Iterator[Table]:
     """Agreement, correlations, tests of differences, and what each metric is."""
     yield _agreement(dimension, report)
-    yield from (_correlations(dimension, level, report.level) for level in LEVELS)
+    levels = (level for level in LEVELS if level != "system" or dimension.systems >= FEWEST_SYSTEMS)
+    yield from (_correlations(dimension, level, report.level) for level in levels)
     yield _significant(dimension, report.level)
     if dimension.differences:
         yield _differences(dimension, report.draws)

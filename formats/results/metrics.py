@@ -228,7 +228,8 @@ class AgreementReport:
     """The metrics' agreement with people, by dimension, and what the figures rest on.
 
     Intervals vary what `over` says, by so many `draws`; with none there are no intervals. `level` of significance.
-    `minutes`: by topic, how long its judgments took, where that is known.
+    `minutes`: by topic, how long its judgments took, where that is known. `is_by_raters`: the same people gave the
+    preferences.
     """
 
     peers: Peers
@@ -238,6 +239,7 @@ class AgreementReport:
     level: float
     dimensions: tuple[DimensionAgreement, ...]
     minutes: Mapping[str, float] = field(default_factory=dict)
+    is_by_raters: bool = False
 
 
 @dataclass(frozen=True, slots=True)

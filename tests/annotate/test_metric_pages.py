@@ -10,7 +10,7 @@ from django.utils import timezone
 
 import formats
 from annotate import imports, judging
-from annotate.models import Result, Study
+from annotate.models import HumanScore, Result, Study, Summary
 from evaluation.worker import claims
 from formats.analyses import convergence
 from formats.points import why_untested
@@ -130,6 +130,16 @@ def test_the_answer_says_how_many_metrics_are_better_and_how_many_worse(graded: 
     assert f"Of {n} other metrics, 1 agree significantly better than Preferences: importance, 1 worse (Holm)." in text
 
 
+def test_preferences_of_the_raters_themselves_are_no_evidence_of_agreement(graded: Study) -> None:
+    judge_enough(graded)
+    summary = Summary.objects.filter(topic__study=graded).earliest("pk")
+    for annotator in graded.annotators.all():
+        HumanScore.objects.create(summary=summary, dimension="overall", assessor=annotator.pseudonym, score=1.0)
+    said = client_of(owner(graded)).get(f"{API}/studies/{graded.pk}/results/metric-agreement/").json()["verdict"]
+    assert said.endswith("Preferences are left out here: the same people gave them and the human scores.")
+    assert said.count("Preferences") == 1
+
+
 def test_fewer_judgments_than_sentences_or_topics_are_not_tested_and_every_output_says_so(graded: Study) -> None:
     client, page = signed_in(graded), address(graded, "metric-agreement")
     early = "Too early for tests of preferences: 3 judgments of 18 sentences, on 3 of 3 topics."
@@ -140,7 +150,7 @@ def test_fewer_judgments_than_sentences_or_topics_are_not_tested_and_every_outpu
         assert "agrees better" not in text
     assert early in text_of(client, address(graded, "metric-agreement", "agreement", "tex"))
     said = client_of(owner(graded)).get(f"{API}/studies/{graded.pk}/results/metric-agreement/").json()
-    assert said["verdict"].startswith(early)
+    assert re.fullmatch(rf"[A-Z].* has the highest agreement .*{re.escape(early)}.*", said["verdict"])
     for part, name in (("agreement", "p"), ("agreement", "holm"), ("topics", "pearson_p")):
         assert rows_of(client, address(graded, "metric-agreement", part))[0][name] == ""
 
