@@ -134,7 +134,8 @@ def table_part(table: Table, study_id: int, asked: Mapping[str, str]) -> Mapping
     numbers = [not column.is_text for column in table.read]
     labels = [column.label for column in table.read]
     heads = [
-        f"{one.group}: {one.label}" if one.group and labels.count(one.label) > 1 else one.label for one in table.read
+        f"{column.group}: {column.label}" if column.group and labels.count(column.label) > 1 else column.label
+        for column in table.read
     ]
     texts = some.texts()
     rows = [

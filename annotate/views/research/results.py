@@ -273,8 +273,8 @@ def _scale(board: Board) -> Scale:
 
 def scale_of(score: str, numbers: Iterable[float | None]) -> Scale:
     """The average is in the middle of the scale; win rates are drawn from 0 to 1."""
-    known = [number for number in numbers if number is not None]
-    low, high = (0.0, 1.0) if score == WIN_RATE else boards.ends_of(score, known)
+    scores = [number for number in numbers if number is not None]
+    low, high = (0.0, 1.0) if score == WIN_RATE else boards.ends_of(score, scores)
     return Scale(low, high, MARGIN, 100 - MARGIN)
 
 

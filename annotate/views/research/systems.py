@@ -61,7 +61,7 @@ def _nearest(others: Iterable[System], shown: System, board: boards.Board) -> li
     places = {row.system: place for place, row in enumerate(board.everyone)}
     last = len(places)
     below = [(places.get(other.name, last) - places.get(shown.name, last), other) for other in others]
-    return [other for _steps, other in sorted(below, key=lambda one: (abs(one[0]), one[0] < 0))]
+    return [other for _steps, other in sorted(below, key=lambda near: (abs(near[0]), near[0] < 0))]
 
 
 def _line(summary: Summary, score: Score | None, board: boards.Board, scale: Scale) -> dict[str, Any]:
