@@ -253,10 +253,10 @@ def _agreement_of(study: Study, row: Result) -> AgreementReport:
 
 def _is_by_raters(study: Study) -> bool:
     """Whether at least half of those whose answers count also scored summaries, by their names."""
-    judged = Judgment.objects.counted().filter(assignment__topic__study=study)
-    names = set(judged.order_by().values_list("assignment__annotator__pseudonym", flat=True).distinct())
-    scores = HumanScore.objects.filter(summary__topic__study=study, assessor__in=names)
-    return bool(names) and 2 * scores.order_by().values("assessor").distinct().count() >= len(names)
+    judged = Exists(Judgment.objects.counted().filter(assignment__annotator=OuterRef("pk")))
+    rated = Exists(HumanScore.objects.filter(summary__topic__study=study, assessor=OuterRef("pseudonym")))
+    raters = list(Annotator.objects.filter(judged, study=study).values_list(rated, flat=True))
+    return bool(raters) and 2 * sum(raters) >= len(raters)
 
 
 def _convergence(study: Study) -> Stored:
