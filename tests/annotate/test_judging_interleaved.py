@@ -278,7 +278,7 @@ def test_a_late_answer_and_a_draw_in_any_order_leave_no_place_over(sessions, mon
 
         return study, [answer(late), draw(joined(study))], check
 
-    in_every_order(sessions, make, monkeypatch, at_least=20)
+    in_every_order(sessions, make, monkeypatch, of_tallies, at_least=20)
 
 
 def test_an_answer_that_brings_a_pair_and_a_draw_in_any_order_share_the_one_place(sessions, monkeypatch):
