@@ -380,6 +380,12 @@ class Summary(StoredText, Uploaded):
         rows = cls.objects.filter(topic__in=topics).values_list("pk", "topic_id", "system__name")
         return {(topic_id, system): pk for pk, topic_id, system in rows}
 
+    @classmethod
+    def human_authors(cls, study: int) -> set[str]:
+        """The names of the people among a study's systems."""
+        written = cls.objects.filter(topic__study=study, person=True)
+        return set(written.order_by().values_list("system__name", flat=True))
+
     @property
     def recommended(self) -> Any:
         """Its recommended score; None if nothing is computed yet."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from django.db.models import Max
 from django.utils.translation import gettext as _
 
-from annotate.models import AnsweredQuestionnaire, Participation, Questionnaire, Result, Study, System
+from annotate.models import AnsweredQuestionnaire, Participation, Questionnaire, Result, Study, Summary
 from annotate.models.analysis import ResultQuerySet
 from annotate.reports.leaderboard import rows_of
 from annotate.reports.standing import by_author, tests_of, verdict
@@ -40,7 +40,7 @@ def groups(study: Study, asked: str) -> list[Group]:
     options = next((own.options for own in of_study(study).questions if own.text == asked), ())
     rows = results_of_groups(study).by_keys(study, "groups-of-annotators").items()
     named = {name: row.read(GroupOutcome) for (text, name), row in rows if text == asked}
-    persons = set(System.objects.filter(study=study, summaries__person=True).values_list("name", flat=True))
+    persons = Summary.human_authors(study.pk)
     in_order, score = sorted(named, key=lambda name: (*options, name).index(name)), score_of(study)
     return [_group(name or _("All others"), own, persons, score) for name in in_order if (own := named[name])]
 

@@ -44,9 +44,9 @@ def load_judged(study_id: int, split: Split) -> tuple[int, list[Snapshot]]:
 
 def human_authors(study_id: int) -> set[str]:
     """The people among a study's systems, who are not ranked; none where there are no others."""
-    summaries = Summary.objects.filter(topic__study=study_id).order_by()
-    people = set(summaries.filter(person=True).values_list("system__name", flat=True))
-    return people if summaries.exclude(system__name__in=people).exists() else set()
+    people = Summary.human_authors(study_id)
+    others = Summary.objects.filter(topic__study=study_id).exclude(system__name__in=people)
+    return people if others.exists() else set()
 
 
 def save_topic_examination(snapshot: Snapshot, version: int, diagnosis: Diagnosis | None) -> None:

@@ -205,7 +205,7 @@ def load_study_scores(study_id: int, *, with_annotators: bool = False) -> StudyS
     summaries = Summary.objects.filter(topic__study=study)
     systems = sorted(set(summaries.values_list("system__name", flat=True)))
     place = [key for key, _name in topics], systems
-    people = set(summaries.filter(person=True).values_list("system__name", flat=True))
+    people = Summary.human_authors(study_id)
     mixed = _mixed(study, systems)
     signatures = _signatures(study)
     tables = (ComputedScore.objects.filter(summary__in=summaries), MetricScore.objects.filter(summary__in=summaries))
