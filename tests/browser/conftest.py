@@ -100,6 +100,8 @@ def axe() -> Callable[..., None]:
         for scheme in ("light", "dark"):
             # without motion: halfway through a transition no colour is what it will be
             page.emulate_media(color_scheme=scheme, reduced_motion="reduce")
+            # a click waits only until the next page begins: it may not have a single element yet
+            page.wait_for_load_state()
             # evaluate() is the debugger's, which the page's policy on scripts does not bind
             page.evaluate(AXE)
             found = page.evaluate(
