@@ -83,10 +83,11 @@ def _verdict(record: ScoresTable) -> str:
 
 
 def scores(record: ScoresTable, is_of_several: bool = False, is_of_system: bool = False) -> Table:
-    """A row for each summary: of several topics, or all of one system."""
+    """A row for each summary: of several topics, or all of one system. Files alone have metrics that say nothing."""
     metrics, people = _("Metrics"), _("Human scores")
     rated = [name for name in record.dimensions if any(row.rated(name) for row in record.summaries)]
     has_people = any(row.person for row in record.summaries) and not is_of_system
+    told = {name for row in record.summaries for name, score in row.metrics.items() if score is not None}
     of_dimensions = [
         (
             Column(f"human:{name}", name, _short, people),
@@ -103,7 +104,7 @@ def scores(record: ScoresTable, is_of_several: bool = False, is_of_system: bool 
             Column("person"),
             Column("", _("By") if has_people else "", as_text),
             Column("", _("Topic") if is_of_several or is_of_system else "", as_text),
-            *(Column(name, _title(name), _show(name), metrics) for name in record.metrics),
+            *(Column(name, _title(name) if name in told else "", _show(name), metrics) for name in record.metrics),
             *(column for columns in of_dimensions for column in columns),
         ),
         tuple(tuple(_cells(row, record, rated)) for row in record.summaries),

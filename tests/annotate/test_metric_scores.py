@@ -80,6 +80,13 @@ def test_the_verdict_says_which_system_most_put_first() -> None:
     assert metric_scores.show(nothing, {}).verdict == "No metric has anything to say of these summaries."
 
 
+def test_metrics_that_say_nothing_are_in_files_alone() -> None:
+    rows = (SummaryScores(1, "T", "a", False, {"rouge-2": 0.5, "kl": None}),)
+    table = metric_scores.scores(ScoresTable(("rouge-2", "kl"), (), {}, (), rows))
+    assert table.heads == ["System", "Metrics, ROUGE-2"]
+    assert table.csv().decode().startswith("topic,system,person,rouge-2,kl")
+
+
 def test_a_system_shows_every_topic(graded: Study) -> None:
     shown = System.objects.get(study=graded, name="third")
     text = text_of(signed_in(graded), reverse("system", args=[graded.pk, shown.pk]))
