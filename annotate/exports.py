@@ -86,7 +86,7 @@ KEPT = 5
 
 def exports_of(study: Study, user: User) -> QuerySet[Export]:
     """The exports of a study that a user may fetch, the newest first: their own; for owners, all."""
-    exports = Export.objects.filter(study=study).order_by("-pk")
+    exports = Export.objects.filter(study=study).select_related("study", "user").order_by("-pk")
     return exports if may(user, study, "members") else exports.filter(user=user)
 
 

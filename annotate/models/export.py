@@ -6,6 +6,7 @@ from typing import Any
 
 from django.conf import settings
 from django.db import models
+from django.utils.text import slugify
 from django.utils.translation import gettext_lazy as _
 
 from annotate.models.job import Job
@@ -31,3 +32,13 @@ class Export(Job):
 
     def __str__(self) -> str:
         return f"{self.study} · {self.created_at:%Y-%m-%d %H:%M}"
+
+    @property
+    def filename(self) -> str:
+        """Under which a browser saves it; exports of one day differ by their time."""
+        return f"{slugify(self.study.title) or 'study'}-{self.created_at:%Y-%m-%d-%H%M}.zip"
+
+    @property
+    def size(self) -> int | None:
+        """Its bytes; None if there is no file."""
+        return self.file.size if self.file.name and self.file.storage.exists(self.file.name) else None

@@ -1,6 +1,7 @@
 import csv
 import hashlib
 import io
+import re
 import uuid
 from concurrent.futures import ThreadPoolExecutor
 
@@ -255,7 +256,11 @@ def test_whoever_loses_their_role_while_an_export_is_written_never_gets_it(role,
     for address in (page, file):
         assert client.get(address).status_code == status
     client.force_login(owner)
+    shown, size = client.get(page).content.decode(), export.file.size
+    assert re.search(rf">{export.filename}</a> <strong class=\"number\">{size / 1024:.1f}\xa0KB</strong>", shown)
     assert b"".join(client.get(file).streaming_content)
+    export.file.storage.delete(export.file.name)
+    assert (client.get(page).status_code, client.get(file).status_code) == (200, 404), "the file is gone"
 
 
 def test_a_persons_oldest_exports_make_room_for_new_ones(study, django_capture_on_commit_callbacks):

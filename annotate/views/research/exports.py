@@ -59,8 +59,7 @@ def study_export(request: HttpRequest, study: Study) -> HttpResponse:
 def export_file(request: HttpRequest, study: Study, key: UUID) -> FileResponse:
     """The file, once written, for the user who requested it and for owners of the study."""
     export = get_object_or_404(exports.exports_of(study, user_of(request)), key=key, state=Export.State.READY)
-    name = f"{slugify(study.title) or 'study'}-{export.created_at:%Y-%m-%d}.zip"
-    return exports.download(export, name)
+    return exports.download(export, export.filename)
 
 
 @in_study("export")
