@@ -11,6 +11,8 @@ from formats.results import Key, Part, SourceWords, WordTerm
 
 #: A word that changes a score by less than this share of the weightiest one is not tinted.
 LIGHT = 0.05
+#: A term, and the sentences that contain its word, with how often.
+Named = tuple[WordTerm, list[tuple[Sentence, int]]]
 
 
 def word_terms(score: Score | None) -> tuple[WordTerm, ...]:
@@ -21,25 +23,25 @@ def word_terms(score: Score | None) -> tuple[WordTerm, ...]:
     return words.terms(score.summary.system.name, score.fit.settings["score"])
 
 
-def with_names(words: Sequence[WordTerm]) -> list[tuple[WordTerm, list[tuple[Key, str, int]]]]:
-    """The terms, each with the sentences that contain its word: key, name, how often."""
+def with_names(words: Sequence[WordTerm]) -> list[Named]:
+    """The terms with their sentences."""
     keys = {key for term in words for key, _times in term.sentences}
-    named = {row.pk: row.name for row in Sentence.objects.filter(pk__in=keys).select_related("document", "topic")}
-    return [
-        (term, [(key, named[int(key)], times) for key, times in term.sentences if int(key) in named]) for term in words
-    ]
+    named = {row.pk: row for row in Sentence.objects.filter(pk__in=keys).select_related("document", "topic")}
+    return [(term, [(named[int(key)], times) for key, times in term.sentences if int(key) in named]) for term in words]
 
 
-def tinted(text: str, words: SourceWords, terms: Sequence[WordTerm]) -> Iterator[tuple[str, WordTerm | None, int]]:
-    """The text in pieces. Words that change the score have their term, and a shade: 8 adds most, 0 takes most (4 is
-    neither). A word counts once, so that only the first place where it stands has them."""
-    most = max((abs(term.contribution) for term in terms), default=0.0)
-    left = {term.word: term for term in terms if abs(term.contribution) > LIGHT * most}
+def tinted(
+    text: str, words: SourceWords, terms: Sequence[Named]
+) -> Iterator[tuple[str, WordTerm | None, list[tuple[Sentence, int]], int]]:
+    """The text in pieces. Words that change the score have their term with its sentences, and a shade: 8 adds most, 0
+    takes most (4 is neither). A word counts once, so that only the first place where it stands has them."""
+    most = max((abs(term.contribution) for term, _sentences in terms), default=0.0)
+    left = {term.word: (term, sentences) for term, sentences in terms if abs(term.contribution) > LIGHT * most}
     for piece in filter(None, re.split(r"(\w+)", text)):
         number = words.spelled.get(piece.lower())
-        term = None if number is None else left.pop(words.words[number], None)
+        term, sentences = (None, []) if number is None else left.pop(words.words[number], (None, []))
         steps = math.ceil(4 * abs(term.contribution) / most) if term else 0
-        yield piece, term, 4 + steps if term and term.contribution > 0 else 4 - steps
+        yield piece, term, sentences, 4 + steps if term and term.contribution > 0 else 4 - steps
 
 
 def parts_of(score: Score | None) -> tuple[tuple[Part, Sentence | None], ...]:

@@ -75,6 +75,7 @@ def test_scores_are_found_from_the_metrics_and_lead_to_summaries(page: Page, stu
     page.get_by_role("button", name="Show").click()
     expect(table.get_by_role("row")).to_have_count(2 + 3)
     table.get_by_role("link", name="third").click()
+    page.get_by_text("What metrics and people say of it").click()
     expect(page.get_by_role("heading", name="Metrics and human scores")).to_be_visible()
     axe(page)
     page.get_by_role("link", name="All summaries of this topic").click()

@@ -134,6 +134,11 @@ def test_from_a_bundle_to_first_scores(page: Page, researcher: User, axe: Axe) -
     judged = Score.objects.filter(summary__system__name="hat").values_list("summary__topic", flat=True)[0]
     page.goto(reverse("topic_leaderboard", args=[study.pk, judged]))
     page.get_by_role("link", name="hat").click()
+    page.locator(".tint").first.click()
+    expect(page.locator(".why-word:target")).to_contain_text("People prefer sentences with")
+    axe(page)
+    page.get_by_role("link", name="Close").click()
+    expect(page.locator(".why-word").first).to_be_hidden()
     page.get_by_text("Every word as a table").click()
     expect(page.get_by_text("Sum =")).to_be_visible()
     axe(page)

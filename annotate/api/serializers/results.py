@@ -158,7 +158,7 @@ class SummaryDetailSerializer(SummarySerializer):
     def get_words(self, summary: Summary) -> list[Any]:
         named = with_names(word_terms(summary.recommended))
         return [
-            to_json(replace(term, sentences=tuple((name, times) for _key, name, times in of_word)))
+            to_json(replace(term, sentences=tuple((row.name, times) for row, times in of_word)))
             for term, of_word in named
         ]
 
