@@ -292,15 +292,19 @@ def test_a_topic_that_fails_is_named_with_its_reason_and_blocks_nothing_else(
     assert "It is too cold." not in words(client.get(reverse("topic", args=[study.pk, scored.topic(study).pk])))
 
 
-def test_the_overview_says_all_that_is_wrong_the_worst_first(client: Client, study: Study, owner: User) -> None:
+def test_the_overview_says_the_answer_and_all_that_is_wrong_the_worst_first(
+    client: Client, study: Study, owner: User
+) -> None:
     """A forgotten upload hid topics that failed."""
+    answer = client.get(reverse("leaderboard", args=[study.pk])).context["board"].answer
     TopicProgress.objects.update(problem="The texts are too large.")
     Ranking.objects.update(problem="No order was found.")
     for name in ("older.csv", "newer.csv"):
         send(client, study, b"topic,system,text\nnone,lead,x\n", name)
         tasks.process_upload(Upload.objects.get(filename=name).pk)
     page = words(client.get(reverse("study", args=[study.pk])))
-    said = ("have a problem", "could not be ranked: No order was found.", "newer.csv was not stored", "older.csv was")
+    assert answer
+    said = (answer, "have a problem", "not be ranked: No order was found.", "newer.csv was not stored", "older.csv was")
     places = [page.find(words_of) for words_of in said]
     assert -1 not in places
     assert places == sorted(places)

@@ -17,6 +17,7 @@ from annotate import access
 from annotate import studies as verbs
 from annotate.forms import CopyStudyForm, NewStudyForm, StudyForm
 from annotate.models import Study, Upload
+from annotate.reports import leaderboard
 from annotate.reports.study import Overview, look_at, study_lines, topic_states
 from annotate.views.limited import limited
 from annotate.views.refusals import refusals_shown
@@ -62,7 +63,8 @@ def study(request: HttpRequest, study: Study) -> HttpResponse:
     if is_seen(request, version):
         return HttpResponse(status=UNCHANGED)
     template = "research/studies/overview.html" if "seen" in request.GET else "research/studies/study.html"
-    return page(request, study, template, overview=overview, version=version, here="overview")
+    board = None if overview.steps else leaderboard.of_study(study)
+    return page(request, study, template, overview=overview, board=board, version=version, here="overview")
 
 
 @access.in_study("see")
@@ -137,9 +139,8 @@ def study_delete(request: HttpRequest, study: Study) -> HttpResponse:
 def _version(overview: Overview) -> str:
     uploads = [(upload.pk, upload.state) for upload in overview.uploads]
     topics = [(topic.topic.pk, topic.sentences, topic.rests_on, topic.problem) for topic in overview.topics]
-    return digest(
-        uploads, topics, overview.next, overview.systems, overview.annotators, overview.needs_worker, overview.is_scored
-    )
+    scores = leaderboard.version_of_study(overview.study)
+    return digest(uploads, topics, scores, overview.next, overview.systems, overview.annotators, overview.needs_worker)
 
 
 urlpatterns = [
