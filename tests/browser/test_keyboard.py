@@ -17,9 +17,11 @@ from tests.conftest import Web
 PASSWORD = "four unrelated words here"
 #: More stops than any page has before what somebody wants there.
 STOPS = 120
-#: Whether the focus can be seen: it has an outline, a size, and a place in the window.
+#: Whether the focus can be seen: it has an outline, a size, and a place in the window that no bar covers.
 IS_SEEN = """() => {
   const at = document.activeElement, style = getComputedStyle(at), box = at.getBoundingClientRect();
+  const above = document.elementFromPoint(box.left + 2, Math.min(box.top + box.height / 2, innerHeight - 1));
+  if (!at.closest(".sticky") && above?.closest(".sticky")) return false;
   return style.outlineStyle !== "none" && parseFloat(style.outlineWidth) > 0 && box.width > 1 && box.height > 1
     && box.bottom > 0 && box.top < innerHeight && box.right > 0 && box.left < innerWidth;
 }"""
