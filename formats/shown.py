@@ -34,7 +34,7 @@ def p_value(p: float | None) -> str:
     """As papers print it: three decimals, no zero before the point."""
     if p is None:
         return DASH
-    return "< .001" if p < 0.001 else "1" if p > 0.9995 else f"{p:.3f}".removeprefix("0")
+    return "< .001" if p < 0.001 else f"{p:.3f}".removeprefix("0")
 
 
 def interval(low: float | None, high: float | None, places: int = 3) -> str:
@@ -45,6 +45,11 @@ def interval(low: float | None, high: float | None, places: int = 3) -> str:
 def bounded(own: results.Bounded | results.Figure, places: int = 3) -> tuple[Cell, ...]:
     """Cells of a value: itself and both ends of its interval for files, the interval for people."""
     return own.value, own.low, own.high, interval(own.low, own.high, places)
+
+
+def sentences(*texts: str) -> str:
+    """Those that say something, one after the other."""
+    return " ".join(text if text.endswith((".", "!", "?", ":")) else f"{text}." for text in texts if text)
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,10 +124,11 @@ class Table:
         write_rows(file, *self._named())
         return file.getvalue()
 
-    def latex(self, comments: Iterable[str] = ()) -> str:
-        """For a paper that uses the package booktabs."""
+    def latex(self, rests_on: str = "") -> str:
+        """For a paper that uses the package booktabs; the caption says what it shows, with what uncertainty, and what
+        it rests on."""
         alignment = "".join("l" if column.is_text else "r" for column in self.read)
-        return write_latex(self.heads, alignment, self.texts(), [*comments, self.title])
+        return write_latex(self.heads, alignment, self.texts(), caption=sentences(self.title, self.note, rests_on))
 
     def json(self) -> dict[str, Any]:
         """The columns that have a name, and a row as a record of them."""

@@ -75,9 +75,10 @@ def _text(table: Table | shown.Table) -> str:
 
 def _latex(table: Table | shown.Table) -> str:
     if isinstance(table, shown.Table):
-        return table.latex([table.note] if table.note else [])
+        return table.latex()
     heads, rows, right = _laid_out(table)
-    return write_latex(heads, "".join("r" if number else "l" for number in right), rows, _heading(table))
+    alignment = "".join("r" if number else "l" for number in right)
+    return write_latex(heads, alignment, rows, caption=shown.sentences(table.title, *table.notes))
 
 
 def _laid_out(table: Table | shown.Table) -> tuple[list[str], list[list[str]], list[bool]]:

@@ -192,8 +192,11 @@ def test_the_files_say_what_the_page_says(graded: Study) -> None:
 
 def test_the_latex_table_is_plain_latex(graded: Study) -> None:
     table = text_of(signed_in(graded), address(graded, "metric-agreement", "agreement", "tex"))
-    body = [line for line in table.splitlines() if not line.startswith("%")]
-    assert body[:2] == [r"\begin{tabular}{lrrrrrrr}", r"\toprule"]
+    lines = table.splitlines()
+    assert lines[:4] == [r"\begin{table}", r"\centering", r"\begin{tabular}{lrrrrrrr}", r"\toprule"]
+    assert r"& 95\% interval &" in table
+    assert lines[-2].startswith(r"\caption{Agreement with human overall: 3 topics, 3 systems. ")
+    assert lines[-2].endswith(" Preferences rest on: 3 by people (imported).}")
     table = text_of(signed_in(graded), address(graded, "metric-agreement", "correlation-system", "tex"))
     assert [name in table for name in ("Pearson, r", r"Spearman, $\rho$", r"Kendall, $\tau$")] == [True] * 3
 

@@ -123,13 +123,14 @@ def test_csv_has_a_row_for_each_summary_and_system_with_every_digit(run: Run, ju
 
 
 def test_latex_escapes_names_and_uses_booktabs() -> None:
-    table = Table(("system", "score"), (("a_b & 50%", 0.25), ("{~}", None)), title="Topic #1")
+    table = Table(("system", "score"), (("a_b & 50%-1", -0.25), ("{~}", None)), title="Topic #1", notes=("From 2-3.",))
 
     assert as_latex([table]) == (
-        "% Topic #1\n"
+        "\\begin{table}\n\\centering\n"
         "\\begin{tabular}{lr}\n\\toprule\nsystem & score \\\\\n\\midrule\n"
-        "a\\_b \\& 50\\% & 0.2500 \\\\\n\\{\\textasciitilde{}\\} & -- \\\\\n"
+        "a\\_b \\& 50\\%-1 & $-$0.2500 \\\\\n\\{\\textasciitilde{}\\} & -- \\\\\n"
         "\\bottomrule\n\\end{tabular}\n"
+        "\\caption{Topic \\#1. From 2-3.}\n\\end{table}\n"
     )
 
 
@@ -137,7 +138,7 @@ def test_a_line_break_in_a_name_cannot_break_out_of_a_table() -> None:
     table = Table(("system",), (("two\nlines",),), title="one\n\\end{document}")
 
     assert "two lines" in as_text([table])
-    assert as_latex([table]).splitlines()[0] == "% one \\end{document}"
+    assert r"\caption{one \textbackslash{}end\{document\}.}" in as_latex([table])
 
 
 def test_columns_line_up_whatever_the_script() -> None:

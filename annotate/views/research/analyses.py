@@ -95,7 +95,7 @@ def analysis_file(
         return figure_file(request, Plot(shown.draw), form, f"{shown.title} · {opened.rests_on}", stem)
     if form == "csv":
         return as_file(shown.csv(), CSV, f"{stem}.csv")
-    return as_file(f"{shown.latex([opened.rests_on, opened.shown.verdict])}\n".encode(), LATEX, f"{stem}.tex")
+    return as_file(f"{shown.latex(opened.rests_on)}\n".encode(), LATEX, f"{stem}.tex")
 
 
 def _asked(request: HttpRequest, study: Study, name: str, topic_id: int | None) -> tuple[Study | Topic, Analysis]:

@@ -39,7 +39,7 @@ from formats.readers.tables import tab_separated
 from formats.results import LeaderboardRow, Part, WordTerm
 from formats.results.scores import WIN_RATE
 from formats.results.statistics import MOST_COMPARED
-from formats.shown import as_it_is, p_value
+from formats.shown import as_it_is, p_value, sentences
 
 COLUMNS = (
     "rank",
@@ -336,28 +336,25 @@ def _rests_on(board: Board) -> str:
 
 
 def _latex(board: Board) -> Content:
-    comment = _("%(judgments)d judgments: %(rests_on)s; %(settings)s; Preferendum %(version)s") % {
-        "judgments": board.judgments,
-        "rests_on": _rests_on(board),
-        "settings": ", ".join(settings_in_words(board.settings)),
-        "version": board.program_version,
-    }
+    """The caption has what a reader needs; comments have how it was computed."""
     score = render_to_string("research/boards/score_name.html", {"board": board}).strip()
     columns = [_("Rank"), _("System"), score]
     columns += [_("95% interval")] if board.has_intervals else []
     columns += [] if board.why_untested else [_("Ranks")]
     columns += [_("Coverage")] if has_coverage(board) else []
-    unit = board.unit
-    rows = [_latex_cells(row, board, unit) for row in board.everyone]
-    failed = [f"{failure.topic}: {failure.problem}" for failure in board.failures]
-    outdated = [_("These are the scores of earlier settings.")] if board.is_outdated else []
+    rows = [_latex_cells(row, board, board.unit) for row in board.everyone]
+    about = {"score": score, "topics": board.topics, "judgments": _rests_on(board)}
+    what = _("%(score)s of systems. Topics: %(topics)d; judgments: %(judgments)s") % about
     means = {"importance": what_a_point_is, WIN_RATE: what_a_win_rate_is}
-    point = [means[board.score]()] if board.score in means else []
+    point = means[board.score]() if board.score in means else ""
+    caption = sentences(what, board.why_untested or board.ground.words, point)
+    computed = [*settings_in_words(board.settings), f"Preferendum {board.program_version}"]
     by_length = [explained.words] if (explained := board.by_length()) else []
-    failures = [_("Could not be scored: %s") % problem for problem in failed]
-    comments = [comment, board.why_untested or board.ground.words, *point, *by_length, *outdated, *failures]
-    content = formats.write_latex(columns, "rlrccr"[: len(columns)], rows, comments) + "\n"
-    return content.encode(), LATEX
+    outdated = [_("These are the scores of earlier settings.")] if board.is_outdated else []
+    failed = [_("Could not be scored: %s") % f"{failure.topic}: {failure.problem}" for failure in board.failures]
+    comments = ["; ".join(computed), *by_length, *outdated, *failed]
+    alignment = "rl" + "r" * (len(columns) - 2)
+    return f"{formats.write_latex(columns, alignment, rows, comments, caption)}\n".encode(), LATEX
 
 
 def _latex_cells(row: LeaderboardRow, board: Board, unit: Unit) -> list[str]:
