@@ -57,7 +57,10 @@ def _verdict(dimension: DimensionAgreement, report: AgreementReport) -> str:
     why = too_early(dimension.basis) if left_out and dimension.basis else ""
     if report.is_by_raters:
         left_out = [metric for metric in dimension.metrics if rests_on_answers(metric.metric)]
-        why = _("Preferences are left out here: the same people gave them and the human scores.")
+        why = _(
+            "Preferences are left out here: most annotators gave the human scores, too, so agreement would only show "
+            "that they agree with themselves."
+        )
     others = [metric for metric in dimension.metrics if metric not in left_out]
     compared = [metric for metric in others if metric.agreement.value is not None]
     if not compared:

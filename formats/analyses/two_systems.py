@@ -189,9 +189,10 @@ def _notes(two: TwoSystems) -> list[str]:
 
 def _figure(two: TwoSystems) -> list[Figure]:
     unit = two.unit
-    rows = tuple(
+    rows = [
         unit.row(line.title, line.lead.difference, line.lead.low, line.lead.high) for line in two.lines if line.lead
-    )
+    ]
+    rows.sort(key=lambda row: -row.value)
     draw = partial(
         interval_plot,
         label=_("Differences of the two systems’ scores in each topic; the table says the same in numbers"),
@@ -199,7 +200,7 @@ def _figure(two: TwoSystems) -> list[Figure]:
         heads=("", _("topic")),
         reference=0.0,
     )
-    dots = _("Dots are differences of scores; above 0 in favour of %(first)s.") % {"first": two.first[1]}
+    dots = _("Dots are differences of scores, largest first; above 0 in favour of %(first)s.") % {"first": two.first[1]}
     caption = f"{dots} {_('Lines are 95% intervals.')}" if two.has_intervals else dots
     return figure("topics", _("Topic by topic"), caption, draw, rows) if rows else []
 

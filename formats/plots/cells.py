@@ -27,9 +27,8 @@ COLOURS = ("#f7fbff", "#deebf7", "#c6dbef", "#9ecae1", "#6baed6", "#4292c6", "#2
 MISSING = "none"
 #: A grid of more scores says none of them under the pointer.
 MOST_TOLD = 10_000
-#: Height of a row, widest and narrowest column with a name, distance of people from machines, width of a colour in
-#: the legend.
-CELL, WIDEST, NAMED, APART, SWATCH = 17.0, 64.0, 11.0, 10.0, 24.0
+#: Height of a row, narrowest column with a name, distance of people from machines, width of a colour in the legend.
+CELL, NAMED, APART, SWATCH = 17.0, 11.0, 10.0, 24.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,7 +76,7 @@ def _layout(matrix: ScoreMatrix, width: float, low: float, high: float) -> _Layo
     systems = len(matrix.systems)
     left = PAD + room_for(matrix.topics, 0.28 * width, SMALL) + 8
     gap = APART if 0 < matrix.machines < systems else 0.0
-    cell = min((width - left - gap - PAD) / systems, WIDEST)
+    cell = min((width - left - gap - PAD) / systems, width / 4)
     is_named = cell >= NAMED
     longest = max(len(shortened(name)) for name in matrix.systems)
     top = 34 + SMALL * LETTER * longest if is_named else 30.0

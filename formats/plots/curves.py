@@ -8,13 +8,13 @@ from dataclasses import dataclass, replace
 
 from formats.plots.axes import Scale, Tick, axis, spread
 from formats.plots.drawing import (
-    COLOURS,
     PAD,
     PAPER,
     SMALL,
     Drawing,
     Frame,
     apart,
+    colour_of,
     dot,
     element,
     fitted,
@@ -76,7 +76,7 @@ def curve_plot(lines: Sequence[Line], label: str, x_title: str, y_title: str, *,
     across = Scale(math.log(numbers[0]), math.log(numbers[-1]), left + 6, right)
     marks = spread([Tick(across.at(math.log(x)), f"{x:g}") for x in numbers], MARKS_APART)
     frame = Frame(width, left, right, TOP, bottom, marks, levels, x_title, y_title, has_levels=True)
-    styled = [(line, COLOURS[number % len(COLOURS)]) for number, line in enumerate(lines)]
+    styled = [(line, colour_of(number)) for number, line in enumerate(lines)]
     styled.sort(key=lambda pair: not pair[0].is_dashed)
     curves = [_curve(line, colour, across, up) for line, colour in styled]
     if is_named_below:

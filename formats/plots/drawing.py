@@ -25,9 +25,7 @@ FONTS = "system-ui, -apple-system, 'Segoe UI', 'Noto Sans', 'DejaVu Sans', Helve
 #: stylesheet of the pages has others of the same names for the dark.
 MARK, CHOSEN, DIFFERS = "#1d4a8f", "#1d4a8f", "#a3262a"
 #: Of lines (after Okabe and Ito). Each stands out by 3:1 or more from white and from a dark page.
-COLOURS = ("#2f7fc2", "#d55e00", "#0f9070", "#b0659a", "#8a7a2a", "#7f7f7f", "#6c71c4", "#b5651d")
-#: They distinguish lines of the same colour.
-DASHES = (None, "7 3", "2 3")
+COLOURS, GREY = ("#2f7fc2", "#d55e00", "#0f9070", "#b0659a", "#8a7a2a", "#6c71c4", "#b5651d"), "#7f7f7f"
 
 
 @dataclass(frozen=True, slots=True)
@@ -153,9 +151,9 @@ def points(places: Iterable[tuple[float, float]]) -> str:
     return " ".join(f"{x:g},{y:g}" for x, y in places)
 
 
-def style_of(number: int) -> dict[str, str | None]:
-    """Colour and dashes of a line among others."""
-    return {"stroke": COLOURS[number % len(COLOURS)], "stroke_dasharray": DASHES[number // len(COLOURS) % len(DASHES)]}
+def colour_of(number: int, most: int = len(COLOURS)) -> str:
+    """Of a line among others: the first `most` have colours of their own, all others are grey."""
+    return COLOURS[number] if number < most else GREY
 
 
 # Letters
@@ -168,7 +166,7 @@ def shortened(label: str, longest: int = LONGEST_LABEL) -> str:
 
 def fitted(label: str, room: float, size: float = FONT) -> str:
     """As much of a label as there is room for."""
-    longest = min(len(label), LONGEST_LABEL)
+    longest = min(len(label), int(room / (size * LETTER)) + 1)
     while longest > 1 and width_of(shortened(label, longest), size) > room:
         longest -= 1
     return shortened(label, longest)
@@ -176,7 +174,7 @@ def fitted(label: str, room: float, size: float = FONT) -> str:
 
 def room_for(labels: Iterable[str], most: float, size: float = FONT) -> float:
     """What the longest of the labels takes, and no more than `most`."""
-    return min(max((width_of(shortened(label), size) for label in labels), default=0.0), most)
+    return min(max((width_of(label, size) for label in labels), default=0.0), most)
 
 
 def width_of(label: str, size: float = FONT) -> float:

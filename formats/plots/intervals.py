@@ -29,10 +29,10 @@ from formats.plots.drawing import (
 )
 
 ROW = 28.0
-#: Of a narrow plot, where the name stands above its line.
+#: Where the name stands above its line.
 TALL_ROW = 44.0
 HEAD = 28.0
-#: A plot as narrow as this has names above the lines, and fewer numbers below.
+#: A plot as narrow as this has long names above the lines, and fewer numbers below.
 STACKED = 1.4 * NARROW
 
 Mark = Literal["", "chosen", "differs"]
@@ -90,7 +90,7 @@ def interval_plot(
     """Lay out rows, the first on top; `heads`: of ranks and names; `reference`: a value to hold the others against."""
     layout = _layout(rows, heads, width)
     bottom = HEAD + layout.row * len(rows) + 4
-    scale, ticks = axis(_numbers(rows, reference), layout.left, layout.right, 3 if layout.is_stacked else 6)
+    scale, ticks = axis(_numbers(rows, reference), layout.left, layout.right, 4 if width <= STACKED else 6)
     bands = _bands(len(rows), bottom, layout)
     frame = Frame(width, layout.left, layout.right, HEAD, bottom, ticks, x_title=x_title, bands=bands)
     marks = [*_heads(heads, layout), *_reference(reference, scale, bands)]
@@ -104,12 +104,12 @@ def _numbers(rows: Sequence[IntervalRow], reference: float | None) -> list[float
 
 
 def _layout(rows: Sequence[IntervalRow], heads: tuple[str, str], width: float) -> _Layout:
-    is_stacked = width <= STACKED
     ranks = [row.rank for row in rows if row.rank]
     rank_room = max(room_for(ranks, 60.0), width_of(heads[0], SMALL)) + 12 if ranks else 0.0
     name_at = PAD + rank_room
-    most = width - name_at - PAD if is_stacked else 0.4 * width
-    name_room = max(room_for([row.label for row in rows], most), width_of(heads[1], SMALL))
+    wanted = room_for([row.label for row in rows], width - name_at - PAD)
+    is_stacked = width <= STACKED and wanted > 0.3 * width
+    name_room = max(wanted if is_stacked else min(wanted, 0.4 * width), width_of(heads[1], SMALL))
     left = name_at + 6 if is_stacked else name_at + name_room + 20
     return _Layout(is_stacked, PAD + rank_room - 12, name_at, name_room, left, width - PAD - 14, width)
 

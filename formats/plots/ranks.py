@@ -11,12 +11,12 @@ from formats.plots.drawing import (
     SMALL,
     Drawing,
     Frame,
+    colour_of,
     dot,
     element,
     fitted,
     points,
     room_for,
-    style_of,
     text,
     title,
     width_of,
@@ -24,8 +24,8 @@ from formats.plots.drawing import (
 
 ROW = 26.0
 TOP = 28.0
-#: So many systems are coloured, the best; all others are grey.
-COLOURED, GREY = 5, "#7f7f7f"
+#: So many systems are coloured, the best.
+COLOURED = 5
 
 
 def rank_plot(
@@ -61,17 +61,17 @@ def _course(
     numbers: Sequence[int],
     frame: Frame,
 ) -> str:
-    style = style_of(rank) if rank < COLOURED else {"stroke": GREY}
+    colour = colour_of(rank, COLOURED)
     way = points((x, heights[place]) for x, place in places)
     dots = [
-        dot(x, heights[place], 3.5, fill=style["stroke"], says=f"{system}: {place + 1} ({judgments})")
+        dot(x, heights[place], 3.5, fill=colour, says=f"{system}: {place + 1} ({judgments})")
         for (x, place), judgments in zip(places, numbers, strict=True)
     ]  # fmt: skip
     name = fitted(system, frame.width - frame.right - PAD - 12)
     return element(
         "g",
         title(system),
-        element("polyline", points=way, fill="none", stroke_width="2", stroke_linejoin="round", **style),
+        element("polyline", points=way, fill="none", stroke_width="2", stroke_linejoin="round", stroke=colour),
         *dots,
         text(frame.right + 12, heights[rank], name, dy=".35em"),
     )

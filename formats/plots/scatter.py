@@ -41,7 +41,7 @@ def scatter_plot(scatter: Scatter, label: str, x_title: str, y_title: str, *, wi
     up, levels = axis([*(point.y for point in scatter.points), *(y for _x, y in ends)], bottom, TOP)
     left = PAD + max(width_of(level.label, SMALL) for level in levels) + 14
     right = width - PAD - 14
-    across, ticks = axis([point.x for point in scatter.points], left, right, 3 if is_narrow else 6)
+    across, ticks = axis([point.x for point in scatter.points], left, right, 4 if is_narrow else 6)
     frame = Frame(width, left, right, TOP, bottom, ticks, levels, x_title, y_title, has_levels=True)
     marks = [*_lines(scatter, lowest, ends, across, up), *_dots(scatter.points, across, up, frame)]
     return frame.drawing(label, marks)

@@ -136,7 +136,7 @@ def test_preferences_of_the_raters_themselves_are_no_evidence_of_agreement(grade
     for annotator in graded.annotators.all():
         HumanScore.objects.create(summary=summary, dimension="overall", assessor=annotator.pseudonym, score=1.0)
     said = client_of(owner(graded)).get(f"{API}/studies/{graded.pk}/results/metric-agreement/").json()["verdict"]
-    assert said.endswith("Preferences are left out here: the same people gave them and the human scores.")
+    assert said.endswith("so agreement would only show that they agree with themselves.")
     assert said.count("Preferences") == 1
 
 

@@ -164,11 +164,11 @@ def test_rows_of_an_interval_plot_stand_in_their_order_with_the_dot_inside() -> 
     assert at(second.find(f"{SVG}circle"), "cx") < at(line, "x1")
     assert at(second.find(f"{SVG}circle"), "cy") > at(dot, "cy")
     assert [mark.findtext(f"{SVG}title") for mark in (first, second)] == ["a: 3 [2, 4]", f"{'b' * 50}: 1"]
-    assert second.findtext(f"{SVG}text") == "b" * 31 + "…"
+    assert second.findtext(f"{SVG}text") == "b" * 33 + "…"
 
 
-def test_a_narrow_plot_has_names_above_the_lines_and_no_line_goes_through_them() -> None:
-    picture = parsed(interval_plot([IntervalRow("a", 1.0, 0.0, 2.0)], "", "", width=NARROW, reference=1.0))
+def test_a_narrow_plot_has_long_names_above_the_lines_and_no_line_goes_through_them() -> None:
+    picture = parsed(interval_plot([IntervalRow("a" * 20, 1.0, 0.0, 2.0)], "", "", width=NARROW, reference=1.0))
     (row,) = of_class(picture, "mark")
     name = at(row.find(f"{SVG}text"), "y")
     assert name < at(row.find(f"{SVG}circle"), "cy")

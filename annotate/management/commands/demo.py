@@ -48,9 +48,11 @@ RATED_TITLE = "SQuALITY demo (Wang et al. 2022, CC BY 4.0)"
 SIMULATED_OF_STORIES = 500
 RATED_GUIDELINES = (
     "Of two answers to a question about a story, prefer the one that tells more of what matters and gets it right.\n\n"
-    "The questions, answers, ratings and preferences are those of [SQuALITY](https://github.com/nyu-mll/SQuALITY) "
-    "(Wang, Pang, Chen, Phang and Bowman, EMNLP 2022), [CC BY 4.0](https://creativecommons.org/licenses/by/4.0/); the "
-    "stories, Project Gutenberg's. The judgments about sentences are simulated."
+    "**What this demo compares.** Every question has three answers: by the systems bart and bart-dpr, and by a person. "
+    "Three reviewers scored each from 0 to 100. Who scored higher won, and how often it did is its win rate; *Metrics* "
+    "holds ROUGE and others against the same scores. Judgments of sentences are simulated from reference answers.\n\n"
+    "Questions, answers and scores: [SQuALITY](https://github.com/nyu-mll/SQuALITY) (Wang, Pang, Chen, Phang and "
+    "Bowman, EMNLP 2022), [CC BY 4.0](https://creativecommons.org/licenses/by/4.0/). Stories: Project Gutenberg."
 )
 #: The demo's users; annotators need no account.
 ROLES = {
