@@ -66,10 +66,11 @@ class Heading:
 
 @dataclass(frozen=True)
 class Doc:
-    """A file of the documentation, ready to be shown."""
+    """A file of the documentation, ready to be shown; `about`: its first sentence, which says what it is for."""
 
     name: str
     title: str
+    about: str
     headings: tuple[Heading, ...]
     html: str
 
@@ -84,7 +85,9 @@ def load(name: str) -> Doc:
     for token in tokens:
         token.children = _lead_within_the_site(token.children or []) or None
     html = CLEANER.clean(PARSER.renderer.render(tokens, PARSER.options, {}))
-    return Doc(name, headings[0].text, tuple(headings[1:]), mark_safe(_let_wide_things_scroll(html)))  # noqa: S308
+    _title, first = [token for token in tokens if token.type == "inline"][:2]
+    about = re.split(r"(?<=\.)\s", first.content, maxsplit=1)[0]
+    return Doc(name, headings[0].text, about, tuple(headings[1:]), mark_safe(_let_wide_things_scroll(html)))  # noqa: S308
 
 
 def contents() -> dict[str, list[Doc]]:
