@@ -45,7 +45,7 @@ class Drawing:
     def alone(self, note: str = "", fonts: str = FONTS, points: float | None = None) -> str:
         """As a document of its own, black on white and without links, with a note below; `points`: its width."""
         lines = list(wrapped(note, self.width - 2 * PAD))
-        below = "".join(text(PAD, self.height + 16 * k, line, size=SMALL) for k, line in enumerate(lines))
+        below = "".join(text(PAD, self.height + SMALL + 16 * k, line, size=SMALL) for k, line in enumerate(lines))
         more = 16.0 * len(lines)
         times, unit = (points / self.width, "pt") if points else (1.0, "")
         size = {"width": f"{self.width * times:g}{unit}", "height": f"{(self.height + more) * times:g}{unit}"}

@@ -133,6 +133,8 @@ def test_no_letter_of_any_plot_touches_an_edge(width: float) -> None:
             assert left >= PAD - 4, texts(picture)
             assert left + room <= width - 2, "".join(text.itertext())
             assert 8 < at(text, "y") <= high - 2
+        *others, note = (at(text, "y") for text in picture.iter(f"{SVG}text"))
+        assert note >= max(others) + 12
 
 
 @pytest.mark.parametrize("width", WIDTHS)
