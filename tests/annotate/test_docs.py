@@ -27,6 +27,13 @@ def test_every_file_of_the_documentation_is_a_page() -> None:
     assert {path.stem for path in Path(settings.BASE_DIR, "docs").glob("*.md")} == docs.NAMES
 
 
+def test_the_index_says_in_a_sentence_what_each_page_is_for(client) -> None:
+    index = unescape(client.get(reverse("docs")).content.decode())
+    for name in docs.NAMES:
+        assert re.fullmatch(r"[A-Z][^`*\[]{30,130}\.", docs.load(name).about), name
+        assert f"{docs.load(name).title}</a>: {docs.load(name).about}<" in index
+
+
 @pytest.mark.parametrize("name", sorted(docs.NAMES))
 def test_every_link_of_a_page_leads_somewhere(name: str) -> None:
     html = docs.load(name).html
