@@ -29,30 +29,21 @@ _MINUS = re.compile(r"(?<![\w.-])-(?=\.?\d)")
 
 
 def write_latex(
-    columns: Sequence[str],
-    alignment: str,
-    rows: Iterable[Sequence[str]],
-    comments: Iterable[str] = (),
-    caption: str = "",
+    columns: Sequence[str], alignment: str, rows: Iterable[Sequence[str]], caption: str, comments: Iterable[str] = ()
 ) -> str:
-    """A table of plain texts, which are escaped; `alignment`: for each column `l` if it has words, `r` if numbers.
-
-    With a caption it floats.
-    """
-    around = [r"\begin{table}", r"\centering"], [rf"\caption{{{escaped(one_line(caption))}}}", r"\end{table}"]
-    above, below = around if caption else ([], [])
-    lines = [*(f"% {one_line(comment)}" for comment in comments), *above]
-    lines += [rf"\begin{{tabular}}{{{alignment}}}", r"\toprule", _row(columns, "l" * len(columns)), r"\midrule"]
+    """A table of plain texts, which are escaped; `alignment`: for each column `l` if it has words, `r` if numbers."""
+    lines = [f"% {one_line(comment)}" for comment in comments]
+    lines += [r"\begin{table}", r"\centering", rf"\begin{{tabular}}{{{alignment}}}"]
+    lines += [r"\toprule", _row(columns, "l" * len(columns)), r"\midrule"]
     lines += [_row(row, alignment) for row in rows]
-    lines += [r"\bottomrule", r"\end{tabular}", *below]
+    lines += [r"\bottomrule", r"\end{tabular}", rf"\caption{{{escaped(one_line(caption))}}}", r"\end{table}"]
     return "\n".join(lines)
 
 
 def _row(cells: Iterable[str], alignment: str) -> str:
     """A row may not begin with a star or a bracket: the end of the row before would take it as its argument."""
-    texts = [escaped(one_line(cell)) for cell in cells]
-    signed = [_MINUS.sub("$-$", text) if place == "r" else text for text, place in zip(texts, alignment, strict=True)]
-    row = " & ".join(signed)
+    texts = zip(map(escaped, map(one_line, cells)), alignment, strict=True)
+    row = " & ".join(_MINUS.sub("$-$", text) if place == "r" else text for text, place in texts)
     return ("{}" if row.startswith(("[", "*")) else "") + row + r" \\"
 
 

@@ -128,7 +128,7 @@ class Table:
         """For a paper that uses the package booktabs; the caption says what it shows, with what uncertainty, and what
         it rests on."""
         alignment = "".join("l" if column.is_text else "r" for column in self.read)
-        return write_latex(self.heads, alignment, self.texts(), caption=sentences(self.title, self.note, rests_on))
+        return write_latex(self.heads, alignment, self.texts(), sentences(self.title, self.note, rests_on))
 
     def json(self) -> dict[str, Any]:
         """The columns that have a name, and a row as a record of them."""

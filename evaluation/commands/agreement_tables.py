@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 
-from evaluation.commands.tables import Cell, Table
+from evaluation.commands.tables import Table
 from formats import shown
 from formats.analyses import metric_agreement
 from formats.analyses.metric_agreement import COEFFICIENTS, LEVELS, judging_took
 from formats.results import AgreementReport, MetricAgreement
 from formats.results.agreement import Bounded
 from formats.results.metrics import Level
+from formats.shown import Cell
 
 Figure = Callable[[MetricAgreement], float | None]
 

@@ -11,9 +11,10 @@ from types import ModuleType
 
 from evaluation.commands import common
 from evaluation.commands.common import Command, InputError, Output
-from evaluation.commands.tables import Cell, Table
+from evaluation.commands.tables import Table
 from evaluation.evidence import Evidence, evidence
 from evaluation.learned.presets import PRESETS, preferred
+from formats.shown import Cell
 
 EXTRA = ("torch", "transformers", "safetensors")
 

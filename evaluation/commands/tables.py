@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import io
-import math
 import textwrap
 import unicodedata
 from collections.abc import Mapping, Sequence
@@ -12,12 +11,10 @@ from functools import partial
 
 from formats import shown
 from formats.latex import one_line, write_latex
+from formats.plots import decimals
 from formats.readers.tables import write_rows
+from formats.shown import Cell
 
-Cell = str | int | float | None
-
-# Nothing to say is said like this to people; a CSV leaves the cell empty.
-UNDEFINED = "–"
 P_VALUES = frozenset(("p", "Holm", "Williams"))
 P_DECIMALS = 4
 #: How long the lines of a note are.
@@ -78,7 +75,7 @@ def _latex(table: Table | shown.Table) -> str:
         return table.latex()
     heads, rows, right = _laid_out(table)
     alignment = "".join("r" if number else "l" for number in right)
-    return write_latex(heads, alignment, rows, caption=shown.sentences(table.title, *table.notes))
+    return write_latex(heads, alignment, rows, shown.sentences(table.title, *table.notes))
 
 
 def _laid_out(table: Table | shown.Table) -> tuple[list[str], list[list[str]], list[bool]]:
@@ -97,29 +94,20 @@ def _heading(table: Table | shown.Table) -> list[str]:
 def _shown(table: Table) -> list[list[str]]:
     """Every cell as people see it."""
     columns = [[row[k] for row in table.rows] for k in range(len(table.columns))]
-    decimals = [
-        P_DECIMALS if name in P_VALUES else _decimals(column, table.digits)
+    places = [
+        P_DECIMALS if name in P_VALUES else decimals([cell for cell in column if isinstance(cell, float)], table.digits)
         for name, column in zip(table.columns, columns, strict=True)
     ]
-    shows = [
-        table.shows.get(name, partial(_cell, places)) for name, places in zip(table.columns, decimals, strict=True)
-    ]
+    shows = [table.shows.get(name, partial(_cell, own)) for name, own in zip(table.columns, places, strict=True)]
     return [[show(cell) for show, cell in zip(shows, row, strict=True)] for row in table.rows]
 
 
-def _cell(decimals: int, cell: Cell) -> str:
+def _cell(places: int, cell: Cell) -> str:
     if cell is None:
-        return UNDEFINED
+        return shown.DASH
     if isinstance(cell, float):
-        return f"{cell:.{decimals}f}"
+        return f"{cell:.{places}f}"
     return one_line(cell) if isinstance(cell, str) else str(cell)
-
-
-def _decimals(column: Sequence[Cell], digits: int) -> int:
-    largest = max((abs(cell) for cell in column if isinstance(cell, float)), default=0.0)
-    if largest == 0:
-        return digits
-    return min(12, max(0, digits - 1 - math.floor(math.log10(largest))))
 
 
 def _numeric(table: Table) -> list[bool]:

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from evaluation.commands import common
-from evaluation.commands.tables import Cell, Table
+from evaluation.commands.tables import Table
 from evaluation.evidence import Evidence
 from evaluation.scoring import later_systems
 from evaluation.scoring.later_systems import Predicted
@@ -19,7 +19,7 @@ from evaluation.scoring.win_rate import ENDS, WinRates, win_rates
 from formats.points import what_a_win_rate_is
 from formats.results import Difference, Ground, SystemResult, to_json
 from formats.results.statistics import Mean
-from formats.shown import DASH, Show
+from formats.shown import DASH, Cell, Show
 
 LABEL = "win rate"
 

@@ -80,6 +80,8 @@ def test_what_a_name_may_hold_means_nothing_to_latex(graded: Study, tmp_path: Pa
     assert "\n{}[best] (1 of 3 topics) & " in table
     assert "a $<$ b $>$ c $|$ d" in table
     assert r"\textbackslash{}input\{x\} \& 100\% \#1 \$2 \textasciitilde{} \textasciicircum{} \_x" in table
-    assert r"3--4 & [$-$1.0, $-$.5] \\" in formats.write_latex(["Ranks", "Interval"], "rr", [["3–4", "[-1.0, -.5]"]])
-    rows = formats.write_latex(["Name"], "l", [[name] for name in NAMES])
+    assert r"3--4 & [$-$1.0, $-$.5] \\" in formats.write_latex(
+        ["Ranks", "Interval"], "rr", [["3–4", "[-1.0, -.5]"]], ""
+    )
+    rows = formats.write_latex(["Name"], "l", [[name] for name in NAMES], " ".join(NAMES))
     assert "Missing character" not in typeset(rows, tmp_path)

@@ -26,10 +26,6 @@ class PaperPart:
     title: str
     files: tuple[tuple[str, tuple[tuple[str, str], ...]], ...]
 
-    @property
-    def has_figure(self) -> bool:
-        return any(form == FORMS["svg"] for form, _addresses in self.files)
-
 
 def paper_part(
     title: str, name: str, forms: Iterable[str], keys: Sequence[object], asked: Mapping[str, str]

@@ -354,7 +354,7 @@ def _latex(board: Board) -> Content:
     failed = [_("Could not be scored: %s") % f"{failure.topic}: {failure.problem}" for failure in board.failures]
     comments = ["; ".join(computed), *by_length, *outdated, *failed]
     alignment = "rl" + "r" * (len(columns) - 2)
-    return f"{formats.write_latex(columns, alignment, rows, comments, caption)}\n".encode(), LATEX
+    return f"{formats.write_latex(columns, alignment, rows, caption, comments)}\n".encode(), LATEX
 
 
 def _latex_cells(row: LeaderboardRow, board: Board, unit: Unit) -> list[str]:
