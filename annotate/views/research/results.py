@@ -343,8 +343,8 @@ def _latex(board: Board) -> Content:
     columns += [] if board.why_untested else [_("Ranks")]
     columns += [_("Coverage")] if has_coverage(board) else []
     rows = [_latex_cells(row, board, board.unit) for row in board.everyone]
-    about = {"score": score, "topics": board.topics, "judgments": _rests_on(board)}
-    what = _("%(score)s of systems. Topics: %(topics)d; judgments: %(judgments)s") % about
+    about = {"score": score, "topics": board.topics, "judgments": board.judgments, "rests_on": _rests_on(board)}
+    what = _("%(score)s of systems. Topics: %(topics)d. %(judgments)d judgments: %(rests_on)s") % about
     means = {"importance": what_a_point_is, WIN_RATE: what_a_win_rate_is}
     point = means[board.score]() if board.score in means else ""
     caption = sentences(what, board.why_untested or board.ground.words, point)
