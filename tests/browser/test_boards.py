@@ -102,6 +102,8 @@ def test_importance_is_followed_by_hand_to_the_last_digit(page: Page, study: Stu
     expect(page.get_by_text("Sum =")).to_be_hidden()
     axe(page)
     said.click()
+    expect(page.locator(".why-word:target")).to_be_visible()
+    page.get_by_text("Every word as a table").click()
     expect(page.get_by_text("Sum =")).to_be_visible()
     axe(page)
     whole, mean = (
