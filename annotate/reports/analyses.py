@@ -159,7 +159,7 @@ def opened(of: Study | Topic, analysis: Analysis, asked: Mapping[str, str], abil
     stored = stored_for(of, analysis)
     if not stored.records:
         return Opened(of, analysis, stored)
-    choices = list(_choices(analysis, list(stored.records), asked))
+    choices = list(_choices(of, analysis, list(stored.records), asked))
     record = stored.records[tuple(choice.chosen for choice in choices)]()
     shown = analysis.show(record, asked).for_reader(abilities)
     return Opened(of, analysis, stored, (*shown.choices, *choices), shown, record)
@@ -172,11 +172,13 @@ def all_opened(of: Study | Topic, abilities: frozenset[str]) -> Iterator[Opened]
     )
 
 
-def _choices(analysis: Analysis, keys: list[tuple[str, ...]], asked: Mapping[str, str]) -> Iterator[Choice]:
+def _choices(
+    of: Study | Topic, analysis: Analysis, keys: list[tuple[str, ...]], asked: Mapping[str, str]
+) -> Iterator[Choice]:
     """For each key, the values that exist under the keys chosen before it."""
     for k, name in enumerate(analysis.keys):
         values = dict.fromkeys(key[k] for key in keys)
-        choice = Choice.of(name, str(_KEYS[name]()), ((value, _named(name, value)) for value in values), asked)
+        choice = Choice.of(name, str(_KEYS[name]()), ((value, _named(of, name, value)) for value in values), asked)
         keys = [key for key in keys if key[k] == choice.chosen]
         yield choice
 
@@ -191,9 +193,9 @@ _KEYS: Mapping[str, Callable[[], str]] = {
 }
 
 
-def _named(key: str, value: str) -> str:
-    if key == "scored_by":
-        return str(boards.WAYS[value])
+def _named(of: Study | Topic, key: str, value: str) -> str:
+    if key == "scored_by" and isinstance(of, Study):
+        return boards.names_of_ways(of)[value]
     if key == "peers":
         return _("machines and people") if value == "all" else _("machines")
     return value or _("all")

@@ -14,7 +14,7 @@ from typing import Any
 from django.db.models import Avg, Case, Count, Exists, OuterRef, Q, QuerySet, Subquery, Sum, When
 from django.db.models.functions import Length
 from django.utils.text import capfirst
-from django.utils.translation import gettext_lazy
+from django.utils.translation import gettext as _
 
 from annotate.database.snapshot import snapshot
 from annotate.models import (
@@ -34,6 +34,7 @@ from annotate.models import (
 from annotate.models.corpus import NEEDS_DOCUMENTS, UNFITTED
 from annotate.models.study import sum_of_topics
 from annotate.reports import minutes, rests_on
+from annotate.reports.method import value_in_words
 from annotate.reports.rests_on import RestsOn
 from annotate.reports.standing import by_author, open_tests, tests_of, verdict
 from annotate.reports.study import worker_is_there
@@ -50,15 +51,9 @@ from formats.results import (
 )
 from formats.results.length import ByLength
 from formats.results.needed import Effort, Needed, needed
-from formats.results.scores import PredictedSystem, PredictedSystems, has_intervals
+from formats.results.scores import WIN_RATE, PredictedSystem, PredictedSystems, has_intervals
 from formats.results.statistics import Mean, quantile, rank, z_of
 
-#: The ways of scoring with their names.
-WAYS = {
-    ScoredBy.WIN_RATE.value: gettext_lazy("Win rate"),
-    ScoredBy.RECOMMENDED.value: gettext_lazy("Importance"),
-    ScoredBy.PUBLISHED.value: gettext_lazy("As published (Zopf 2018)"),
-}
 #: So many topics without judgments are named.
 NAMED = 3
 #: Screen readers announce the order of so many systems.
@@ -140,6 +135,8 @@ class Board:
     @property
     def why_untested(self) -> str:
         """Why systems are not tested for differences; "" if they are."""
+        if self.of_topic and self.score == WIN_RATE:
+            return _("Win rates are tested over all topics together, not in one topic.")
         return why_untested(self.score)
 
     @property
@@ -181,11 +178,6 @@ class Board:
     def moved_since(self) -> int:
         """The number of judgments that `moves` starts from."""
         return self.curve[-2].judgments if len(self.curve) > 1 else 0
-
-    @property
-    def is_undecided(self) -> bool:
-        """Whether there are tests, and none finds two systems different."""
-        return bool(self.tests) and not any(difference.significant for difference in self.tests)
 
     @property
     def answer(self) -> str:
@@ -237,9 +229,18 @@ def ways_of_scoring(study: Study, judged: Iterable[str] | None = None) -> list[t
     chosen = set(judged)
     chosen |= set() if study.compares == "sentences" else {ScoredBy.WIN_RATE.value}
     chosen |= set() if study.compares == "summaries" else {ScoredBy.RECOMMENDED.value, ScoredBy.PUBLISHED.value}
-    names = WAYS | {ScoredBy.RECOMMENDED.value: capfirst(study.get_score_display().partition(":")[0])}
-    first = headline(study)
-    return [(way, str(names[way])) for way in sorted(names, key=lambda way: way != first) if way in chosen]
+    names, first = names_of_ways(study), headline(study)
+    return [(way, names[way]) for way in sorted(names, key=lambda way: way != first) if way in chosen]
+
+
+def names_of_ways(study: Study) -> dict[str, str]:
+    """The ways of scoring, named after the score that each ranks by."""
+    recommended = value_in_words("score", study.recommended_settings["score"])
+    return {
+        ScoredBy.WIN_RATE.value: _("Win rate"),
+        ScoredBy.RECOMMENDED.value: capfirst(recommended.partition(":")[0]),
+        ScoredBy.PUBLISHED.value: _("As published (Zopf 2018)"),
+    }
 
 
 def version_of_study(study: Study) -> str:
@@ -335,7 +336,7 @@ def of_topic(topic: Topic, scored_by: str = "") -> Board:
     differences = fit.system_differences if fit else ()
     means = [Mean(system, score.score or 0.0, score.se, score.low, score.high, 1) for system, score in ranked.items()]
     settings = fit.settings if fit else {}
-    is_tested = not why_untested(settings.get("score", "importance"))
+    is_tested = scored_by != ScoredBy.WIN_RATE and not why_untested(settings.get("score", "importance"))
     significant = [own for own in differences if own.significant]
     better, worse = Counter(own.worse for own in significant), Counter(own.better for own in significant)
     results = _with_kept_ranks(rank(means, better, worse, is_tested=is_tested), fit if is_tested else None)

@@ -62,7 +62,7 @@ def test_a_coin_tells_no_systems_apart_by_combined_or_as_published(
         assert all(row.rank_low is row.rank_high is None and not row.better_than for row in board.rows)
         assert board.differences
         assert all(own.p is own.significant is own.planned_share is None for own in board.differences)
-        assert not board.is_undecided
+        assert not board.answer
     why = why_untested("published" if scored_by == "published" else score)
     for name in ("leaderboard", "leaderboard_tex"):
         text = client.get(reverse(name, args=[study.pk]), asked).content.decode()
@@ -98,6 +98,8 @@ def test_only_scores_with_calibrated_errors_have_intervals(client: Client, score
     best = client.get(reverse("analysis", args=[study.pk, "scores-by-topic"]), {"scored_by": scored_by})
     assert ("–, and the highest" in best.content.decode()) is False
     assert ("], and the highest" in best.content.decode()) == has_intervals
+    assert '<option value="recommended"' in best.content.decode()
+    assert ">Combined</option>" in best.content.decode()
 
 
 def test_importance_is_tested(client: Client) -> None:

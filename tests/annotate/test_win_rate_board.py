@@ -43,6 +43,13 @@ def test_the_first_board_of_a_study_of_summaries_is_that_of_win_rates(study: Stu
     assert "Equations 2–5" not in page
 
 
+def test_a_topic_has_no_verdict_on_win_rates_and_says_why(study: Study) -> None:
+    page = shown(study, "topic_leaderboard", of_system("ann").topic_id)
+    assert "Win rates are tested over all topics together, not in one topic." in page
+    assert "Ranks<" not in page
+    assert "Every two systems" not in page
+
+
 def test_agreement_between_annotators_stands_beside_its_first_line(study: Study) -> None:
     page = shown(study, "leaderboard")
     assert "Krippendorff’s alpha 1.00" in page
