@@ -89,7 +89,7 @@ def _table(topics: Sequence[TopicCoverage]) -> Table:
             "Utilities compare sentences through chains of judgments, so a topic should form a single connected part. "
             "Within a strongly connected component, each sentence was preferred to each other one, directly or through "
             "others. If there is more than one component, utilities depend on the prior or on similar sentences. This "
-            "is computed after the scores, so the newest judgments may be missing."
+            "is computed after the scores, so the newest judgments may be missing. Topics with more parts stand out."
         ),
         links=tuple({"topic_id": topic.key} for topic in topics),
         leads_to="topic",

@@ -156,7 +156,7 @@ def table(forecast: StudyForecast, difference: float | None, seconds: float, pay
 
     return Table(
         "forecast",
-        _("What to expect"),
+        _("What to expect, in numbers"),
         columns,
         tuple(map(row, record.points)),
         note=" ".join([reaches, *about_marked, *([told] if is_tested else [])]),

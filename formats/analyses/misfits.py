@@ -76,6 +76,7 @@ def _table(sentences: Sequence[MisfittingSentence]) -> Table:
             "the utilities were fitted to these very judgments. Unusual sentences stand out. The list ends after 20 "
             "sentences of a topic, and 50 of a study."
         ),
+        closed=not any(abs(row.misfit.z) > UNUSUAL for row in sentences),
         links=tuple({"sentence_id": row.misfit.sentence} for row in sentences),
         leads_to="sentence",
         marked=frozenset(k for k, row in enumerate(sentences) if abs(row.misfit.z) > UNUSUAL),
