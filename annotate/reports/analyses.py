@@ -44,7 +44,7 @@ from annotate.reports import (
     score_map,
 )
 from annotate.reports import leaderboard as boards
-from annotate.reports.rests_on import Judged
+from annotate.reports.rests_on import Judged, RestsOn
 from formats.analyses import OF_STUDY, OF_TOPIC, Analysis
 from formats.analyses.both_questions import BothQuestions
 from formats.analyses.convergence import Curves
@@ -120,10 +120,18 @@ class Opened:
         """The judgments that the preferences rest on, in words."""
         if self.shown and self.shown.rests_on:
             return self.shown.rests_on
-        own = rests_on.of_topic(self.of) if isinstance(self.of, Topic) else rests_on.of_study(self.of)
+        own = rests_on.of_topic(self.of) if isinstance(self.of, Topic) else self._of_study(self.of)
         if self.stored.is_among:
             return f"{_('Rests on:')} {Judged(**{KINDS_COUNTED[own.kinds][0]: own.leading}).words}"
         return f"{_('Preferences rest on:')} {own.counted.words}" if own.counted.total else _("No judgments count yet.")
+
+    def _of_study(self, study: Study) -> RestsOn:
+        """On all judgments, or on those of the leaderboard that it is about."""
+        first_place = diagnostics.examined(study) if self.analysis.name in diagnostics.FIRST_PLACE else ""
+        scored_by = self.asked.get("scored_by", first_place)
+        return (
+            rests_on.of_topics(study, boards.asked_about(study, scored_by)) if scored_by else rests_on.of_study(study)
+        )
 
     @property
     def needs(self) -> str:

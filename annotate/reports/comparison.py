@@ -99,7 +99,6 @@ def of_two(study: Study, board: Board, first: Keyed, second: Keyed) -> TwoSystem
         second=second,
         score=board.score,
         lead=Lead.of(first[1], overall) if overall else None,
-        rests_on=board.rests_on.counted.words,
         needed=_needed(board, overall),
         ground=board.ground,
         planned=_planned(board, overall),

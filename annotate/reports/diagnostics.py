@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
 from typing import Any, Literal
 
 from django.db.models import F
 from django.utils.translation import gettext as _
 
-from annotate.models import Annotator, AnnotatorReport, Judgment, Result, ScoredBy, Sentence, Study, Topic
+from annotate.models import Annotator, AnnotatorReport, Judgment, Ranking, Result, ScoredBy, Sentence, Study, Topic
 from annotate.models.judging import texts_of
 from annotate.reports.leaderboard import headline
 from annotate.reports.what_if import score_of
@@ -19,6 +19,7 @@ from formats.analyses.coverage import TopicCoverage
 from formats.analyses.influence import NamedInfluence
 from formats.analyses.misfits import MisfittingSentence
 from formats.analyses.smallest_set import AnswerOfSet, FoundSet
+from formats.points import why_untested
 from formats.results import Coverage, Figure, Influence, Key, Misfit, SmallestSet, from_json
 
 MISFITS = 50
@@ -53,9 +54,23 @@ def _examined(study: Study, part: str) -> Iterator[tuple[Any, Any]]:
         yield row, row.part
 
 
+def examined(study: Study) -> ScoredBy:
+    """The scores whose first place is examined."""
+    return ScoredBy.WIN_RATE if headline(study) == ScoredBy.WIN_RATE else ScoredBy.RECOMMENDED
+
+
 def name_of(study: Study, analysis: str) -> str:
-    """The analysis of the scores that the study shows first, by its stored name."""
-    return f"win-rate-{analysis}" if headline(study) == ScoredBy.WIN_RATE else analysis
+    """The analysis of these scores, by its stored name."""
+    return f"win-rate-{analysis}" if examined(study) == ScoredBy.WIN_RATE else analysis
+
+
+def _is_open(study: Study, first: str, *others: str) -> bool:
+    """Whether the leaderboard tells the first system from none of the others, or from none at all."""
+    ranking = Ranking.objects.filter(study=study, scored_by=examined(study)).first()
+    if ranking is None or why_untested(score_of(study)):
+        return False
+    beaten = {own.worse for own in ranking.system_differences if own.significant and own.better == first}
+    return not beaten.intersection(others or beaten)
 
 
 def influence(row: Result) -> NamedInfluence:
@@ -70,6 +85,7 @@ def influence(row: Result) -> NamedInfluence:
         new_firsts=tuple((names.get(key, "?"), system) for key, system in record.new_firsts),
         systems=tuple(replace(system, annotator=names.get(system.annotator or 0, "")) for system in record.systems),
         score=score_of(row.study) if row.study else "",
+        is_open=row.study is not None and _is_open(row.study, record.first),
     )
 
 
@@ -78,27 +94,30 @@ def found_set(row: Result) -> FoundSet:
     smallest = row.read(SmallestSet)
     rows = Judgment.objects.standing().filter(pk__in=smallest.judgments if smallest else ())
     rows = rows.select_related("assignment__topic", "assignment__annotator", *texts_of("assignment__pair__"))
-    return FoundSet(smallest, tuple(map(_answer, rows.order_by("assignment__topic__position", "pk"))))
+    is_open = smallest and row.study and _is_open(row.study, smallest.first, smallest.instead)
+    answers = tuple(map(_answer, rows.order_by("assignment__topic__position", "pk")))
+    return FoundSet(smallest, answers, bool(is_open))
 
 
 def first_place(study: Study, scored_by: str) -> list[tuple[Analysis, str]]:
     """The questions about the board's first place, with verdicts, as far as computed; none for a board that they
     are not about."""
-    by_summaries = headline(study) == ScoredBy.WIN_RATE
-    if scored_by != (ScoredBy.WIN_RATE if by_summaries else ScoredBy.RECOMMENDED):
+    if scored_by != examined(study):
         return []
-    readers: dict[str, Callable[[Result], Any]] = {"influence": influence, "smallest-set": found_set}
     analyses = {analysis.name: analysis for analysis in OF_STUDY}
-    names = {name_of(study, name): name for name in readers}
+    names = {name_of(study, name): name for name in FIRST_PLACE}
     rows = Result.objects.select_related("study").filter(
         study=study, analysis__in=names, choice="", record__isnull=False
     )
     heads = {names[row.analysis]: row for row in rows}
     return [
         (analyses[name], analyses[name].show(read(heads[name]), {}).verdict)
-        for name, read in readers.items()
+        for name, read in FIRST_PLACE.items()
         if name in heads
     ]
+
+
+FIRST_PLACE: Mapping[str, Callable[[Result], Any]] = {"influence": influence, "smallest-set": found_set}
 
 
 def _answer(judgment: Judgment) -> AnswerOfSet:

@@ -14,9 +14,11 @@ from formats.words import ngettext
 
 @dataclass(frozen=True, slots=True)
 class NamedInfluence(Influence):
-    """With names of annotators in place of keys. `score`: what the systems are ranked by."""
+    """With names of annotators in place of keys. `score`: what the systems are ranked by; `is_open`: the leaderboard
+    tells the first one from no other."""
 
     score: str
+    is_open: bool = False
 
 
 def show(influence: NamedInfluence, _asked: Mapping[str, str]) -> Shown:
@@ -46,6 +48,8 @@ def _verdict(influence: NamedInfluence) -> str:
     if influence.unknown:
         among = f"{among}, {_('for %(unknown)d of them it could not be computed')}"
     about = {"first": influence.first, "n": n, "unknown": influence.unknown}
+    if influence.is_open:
+        answer = f"{_('So far the answers do not tell %(first)s from any other system.')} {answer}"
     return f"{answer % about} {among % (about | {'n': influence.annotators})}."
 
 

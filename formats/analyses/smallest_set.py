@@ -27,10 +27,12 @@ class AnswerOfSet:
 
 @dataclass(frozen=True, slots=True)
 class FoundSet:
-    """The set, None where none was found, and its judgments that were not changed or taken back since."""
+    """The set, None where none was found, and its judgments that were not changed or taken back since. `is_open`: the
+    leaderboard does not tell its two systems apart."""
 
     smallest: SmallestSet | None
     answers: Sequence[AnswerOfSet]
+    is_open: bool = False
 
 
 def show(listed: FoundSet, _asked: Mapping[str, str]) -> Shown:
@@ -45,6 +47,11 @@ def show(listed: FoundSet, _asked: Mapping[str, str]) -> Shown:
         "First place rests on %(n)d of %(among)d answers: without them, %(instead)s would be first, not %(first)s.",
         n,
     )
+    if listed.is_open:
+        sentence = _(
+            "So far the answers do not tell %(first)s and %(instead)s apart: without %(n)d of %(among)d answers, "
+            "%(instead)s would score highest."
+        )
     about = {"n": n, "among": smallest.among, "instead": smallest.instead, "first": smallest.first}
     search = _("A smaller set was looked for and not found, which does not prove that there is none.")
     verdict = sentence % about if n == 1 else f"{sentence % about} {search}"

@@ -13,6 +13,8 @@ from formats.results.needed import Needed
 from formats.shown import Choice, Column, Figure, Shown, Table, as_text, figure, p_value
 from formats.words import gettext as _
 
+#: With more topics than this, the figure shows them, and the table on a click.
+MOST_TOPICS = 12
 #: A system by key and name.
 Keyed = tuple[int, str]
 
@@ -62,7 +64,7 @@ class Reason:
 
 @dataclass(frozen=True, slots=True)
 class TwoSystems:
-    """Two systems over all topics, which rest on these judgments (`rests_on`); `score`: what they are ranked by.
+    """Two systems over all topics. `score`: what they are ranked by.
 
     `needed`: how many judgments might separate them, if the difference is real; None where they are separated, or it is
     unknown. `ground`: of whom the verdict holds. `planned`: how many the stop rule assumes, None without it.
@@ -75,7 +77,6 @@ class TwoSystems:
     second: Keyed
     score: str
     lead: Lead | None
-    rests_on: str
     needed: Needed | None
     ground: Ground
     planned: int | None
@@ -131,7 +132,6 @@ def show(systems: Systems, asked: Mapping[str, str]) -> Shown:
         [*_figure(two), _topics(two), *_reasons(two)],
         choices=[first, second],
         notes=_notes(two),
-        rests_on=_("Preferences rest on: %(judgments)s") % {"judgments": two.rests_on},
     )
 
 
@@ -210,7 +210,7 @@ def _topics(two: TwoSystems) -> Table:
     leads = _("Each topic leads to the words, sentences and answers that make its difference.")
     return Table(
         "topics",
-        _("Topic by topic"),
+        _("Topic by topic, in numbers"),
         (
             Column("topic"),
             Column("", _("Topic"), as_text),
@@ -233,6 +233,7 @@ def _topics(two: TwoSystems) -> Table:
         ),
         links=tuple({"topic_id": line.topic[0]} for line in two.lines),
         leads_to="compare_in_topic",
+        closed=len(two.lines) > MOST_TOPICS,
         note=" ".join([leads, what_a_point_is()] if two.score == "importance" else [leads]),
     )
 

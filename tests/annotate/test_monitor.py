@@ -613,6 +613,7 @@ def test_the_leaderboard_says_whether_the_first_place_rests_on_one_annotator(two
         tasks.examine_topic(topic.pk)
     tasks.examine_study(study.pk)
     assert "2 annotators were left out in turn" in text_of(client, board)
+    assert "tell lead &amp; co_ from any other system. The first place" in text_of(client, board)
     smallest = text_of(client, address(study, "smallest-set"))
     assert "Being worked out" in smallest
     text = text_of(client, influence)
@@ -635,7 +636,8 @@ def test_the_smallest_set_lists_the_answers_without_which_another_system_would_b
     assert ("find_smallest_set", study.pk) not in {(work.task, work.key) for work in find_work()}
     smallest = kept.heads("smallest-set", study=study).get().read(SmallestSet)
     assert smallest is not None
-    said = f"First place rests on {len(smallest.judgments)} of {smallest.among} answers: without "
+    apart = f"do not tell {smallest.first} and {smallest.instead} apart"
+    said = f"{apart}: without {len(smallest.judgments)} of {smallest.among} answers, {smallest.instead} would"
     assert said in text_of(signed_in(study), reverse("leaderboard", args=[study.pk]))
     text, hidden = (text_of(signed_in(study, role), page) for role in ("owner", "researcher"))
     assert said in text
