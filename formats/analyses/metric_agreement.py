@@ -31,8 +31,6 @@ _OVER: Mapping[Over, str] = {
 }
 #: Two systems correlate fully, one way or the other.
 FEWEST_SYSTEMS = 3
-#: What pages leave to the files.
-_FOLDED = ("significant", "differences")
 
 
 def show(report: AgreementReport, _asked: Mapping[str, str]) -> Shown:
@@ -42,7 +40,7 @@ def show(report: AgreementReport, _asked: Mapping[str, str]) -> Shown:
         _verdict(dimension, report),
         [
             *_figure(dimension),
-            *(replace(table, folded=table.name in _FOLDED) for table in tables(dimension, report)),
+            *(replace(table, folded=table.name == "differences") for table in tables(dimension, report)),
             _by_topic(dimension),
             *([_minutes(report.minutes)] if report.minutes else ()),
         ],
@@ -53,8 +51,7 @@ def show(report: AgreementReport, _asked: Mapping[str, str]) -> Shown:
 def _verdict(dimension: DimensionAgreement, report: AgreementReport) -> str:
     """The metric that agrees best, the first metric, and how many of the others are better or worse than that; of
     preferences only that it is too early, while it is, or that the raters gave them, too."""
-    left_out = _early(dimension)
-    why = too_early(dimension.basis) if left_out and dimension.basis else ""
+    left_out, why = _early(dimension), "".join(_why_early(dimension))
     if report.is_by_raters:
         left_out = [metric for metric in dimension.metrics if rests_on_answers(metric.metric)]
         why = _(
@@ -91,6 +88,10 @@ def _early(dimension: DimensionAgreement) -> list[MetricAgreement]:
     return [metric for metric in dimension.metrics if basis and basis.is_early_for(metric.metric)]
 
 
+def _why_early(dimension: DimensionAgreement) -> list[str]:
+    return [too_early(dimension.basis)] if dimension.basis and _early(dimension) else []
+
+
 def too_early(basis: Basis) -> str:
     """Why preferences are not tested."""
     text = _(
@@ -122,10 +123,14 @@ def _figure_of(metric: MetricAgreement) -> str:
     return f"{own.value:.3f} ({bounds})"
 
 
+def _best_first(dimension: DimensionAgreement) -> list[MetricAgreement]:
+    """By agreement, those of fewer topics last."""
+    return sorted(dimension.metrics, key=lambda own: (-_topics_of(own, dimension), -(own.agreement.value or 0.0)))
+
+
 def _figure(dimension: DimensionAgreement) -> list[Figure]:
-    """Metrics by their agreement, best first, those of fewer topics last, with chance as the reference."""
-    ordered = sorted(dimension.metrics, key=lambda own: (-_topics_of(own, dimension), -(own.agreement.value or 0.0)))
-    figures = [(_name(metric, dimension), metric.agreement) for metric in ordered]
+    """Metrics by their agreement, with chance as the reference."""
+    figures = [(_name(metric, dimension), metric.agreement) for metric in _best_first(dimension)]
     rows = [IntervalRow(name, own.value, own.low, own.high) for name, own in figures if own.value is not None]
     label = _("Agreement of metrics with people, with 95% intervals; the table says the same in numbers")
     x_title = _("agreement with people (a coin: .5)")
@@ -140,14 +145,14 @@ def tables(dimension: DimensionAgreement, report: AgreementReport) -> Iterator[T
     yield _agreement(dimension, report)
     levels = (level for level in LEVELS if level != "system" or dimension.systems >= FEWEST_SYSTEMS)
     yield from (_correlations(dimension, level, report.level) for level in levels)
-    yield _significant(dimension, report.level)
     if dimension.differences:
         yield _differences(dimension, report.draws)
     yield signatures((metric.metric, metric.signature) for metric in dimension.metrics)
 
 
 def _agreement(dimension: DimensionAgreement, report: AgreementReport) -> Table:
-    tested = {difference.second: difference.agreement for difference in dimension.differences}
+    is_early = dimension.metrics[0] in _early(dimension)
+    tested = {} if is_early else {difference.second: difference.agreement for difference in dimension.differences}
     ahead = _("“%(first)s” ahead by") % {"first": title_of(dimension.metrics[0].metric)} if tested else ""
     return Table(
         "agreement",
@@ -176,10 +181,10 @@ def _agreement(dimension: DimensionAgreement, report: AgreementReport) -> Table:
                 *((own.value, own.p, own.holm) if (own := tested.get(metric.metric)) else (None, None, None)),
                 metric.signature,
             )
-            for metric in dimension.metrics
+            for metric in _best_first(dimension)
         ),
         note=_note(dimension, report),
-        marked=_own(dimension),
+        marked=_own(_best_first(dimension)),
     )
 
 
@@ -203,9 +208,9 @@ def _note(dimension: DimensionAgreement, report: AgreementReport) -> str:
         "2021), corrected by Holm for all differences. Agreement by importance also allows for how far annotators "
         "differ, where that is known."
     )
-    early = [too_early(dimension.basis)] if dimension.basis and _early(dimension) else []
+    own = _("Highlighted: the study’s own scores.")
     about = {"over": _(_OVER[report.over]), "draws": report.draws, "seed": report.seed}
-    return " ".join([*early, figures, drawn % about, *_unscored(dimension.metrics)])
+    return " ".join([*_why_early(dimension), own, figures, drawn % about, *_unscored(dimension.metrics)])
 
 
 def _unscored(metrics: Sequence[MetricAgreement]) -> Iterable[str]:
@@ -235,46 +240,25 @@ def _correlations(dimension: DimensionAgreement, level: Level, significance: flo
                     cell
                     for kind in COEFFICIENTS
                     for own in [metric.correlations[level][kind]]
-                    for cell in (*bounded(own), own.n, *((metric.significant[kind].share,) if is_mean else ()))
+                    for cell in (*bounded(own), own.n, *((_share(metric, kind, dimension),) if is_mean else ()))
                 ),
             )
             for metric in dimension.metrics
         ),
-        note=_undefined(dimension.metrics) if is_mean else "",
-        marked=_own(dimension),
+        note=" ".join([*_why_early(dimension), *_undefined(dimension.metrics)]) if is_mean else "",
+        marked=_own(dimension.metrics),
     )
 
 
-def _undefined(metrics: Sequence[MetricAgreement]) -> str:
+def _share(metric: MetricAgreement, kind: str, dimension: DimensionAgreement) -> float | None:
+    """Of the topics with a significant correlation; None while it is too early for tests."""
+    return None if metric in _early(dimension) else metric.significant[kind].share
+
+
+def _undefined(metrics: Sequence[MetricAgreement]) -> Iterator[str]:
     counts = [f"{title_of(metric.metric)} {metric.undefined_topics}" for metric in metrics if metric.undefined_topics]
-    left_out = _("Topics where it is undefined, left out of the mean: %(counts)s.")
-    return left_out % {"counts": ", ".join(counts)} if counts else ""
-
-
-def _significant(dimension: DimensionAgreement, level: float) -> Table:
-    return Table(
-        "significant",
-        _("Topics with a significant correlation at %(level)s") % {"level": f"{level:g}"},
-        (
-            Column("metric"),
-            Column("", _("Metric"), as_text),
-            Column("coefficient", _("Coefficient"), as_text),
-            Column("topics", _("Topics")),
-            Column("significant", _("Significant")),
-            Column("share", _("Share"), decimals(3)),
-            Column("lowest", _("Lowest"), decimals(3)),
-            Column("highest", _("Highest"), decimals(3)),
-        ),
-        tuple(
-            (
-                *(metric.metric, _name(metric, dimension), kind),
-                *(own.topics, own.significant, own.share, own.lowest, own.highest),
-            )
-            for metric in dimension.metrics
-            for kind, own in metric.significant.items()
-        ),
-        note=_("Of the topics where it is defined; lowest and highest of the significant ones."),
-    )
+    if counts:
+        yield _("Topics where it is undefined, left out of the mean: %(counts)s.") % {"counts": ", ".join(counts)}
 
 
 def _differences(dimension: DimensionAgreement, draws: int) -> Table:
@@ -364,9 +348,9 @@ def _minutes(minutes: Mapping[str, float]) -> Table:
     return Table("minutes", _("How long judging took"), columns, tuple(minutes.items()), folded=True)
 
 
-def _own(dimension: DimensionAgreement) -> frozenset[int]:
+def _own(metrics: Sequence[MetricAgreement]) -> frozenset[int]:
     """The rows of the study's own scores."""
-    return frozenset(k for k, metric in enumerate(dimension.metrics) if rests_on_answers(metric.metric))
+    return frozenset(k for k, metric in enumerate(metrics) if rests_on_answers(metric.metric))
 
 
 def _bounds(before: str, label: str, group: str = "") -> tuple[Column, ...]:

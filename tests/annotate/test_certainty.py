@@ -100,6 +100,10 @@ def test_nothing_says_more_than_the_data_show(judged: Callable[[random.Random], 
             (dimension,) = opened.record.dimensions
             assert all(own.agreement.holm is None or own.agreement.holm > 0.05 for own in dimension.differences)
             assert (dimension.basis.is_early, "Too early" in said(opened)) == (judged is not coins,) * 2
+            correlated = next(own for own in opened.shown.tables if own.name == "correlation-summary").json()["rows"]
+            shares = {row["metric"]: row["pearson_share"] for row in correlated}
+            assert (shares[f"{PREFERENCES}importance"] is None) == (judged is not coins)
+            assert shares["js"] is not None
         if isinstance(opened.record, DocumentSetsReport):
             of_preferences = [own for own in opened.record.scorers if own.by.startswith(PREFERENCES)]
             assert [own.kruskal is None for own in of_preferences] == [judged is not coins] * len(of_preferences)
