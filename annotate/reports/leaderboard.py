@@ -80,10 +80,11 @@ class Board:
     `behind`: topics whose judgments or texts are newer than their scores; `failures`: those that could not be scored.
     `is_outdated`: scores were computed under earlier settings. `added_prior`: how many topics needed a prior that the
     paper does not have; `without_documents`: how many have no questions for lack of documents. `ground`: the population
-    that verdicts hold for. `version` changes whenever anything shown here may have changed. `effort`: what judging
-    takes; `by_length`: how much the length of sentences, or of summaries, explains; `predicted`: unjudged systems, by
-    win rate. `agreement`: between annotators, in a sentence; `ways`: of scoring that the study has. `is_old`: topics
-    have newer scores. `asked`: topics that can be judged, `unjudged`: those without a judgment that counts.
+    that verdicts hold for. `in_all`: all judgments that count, by their question. `version` changes whenever anything
+    shown here may have changed. `effort`: what judging takes; `by_length`: how much the length of sentences, or of
+    summaries, explains; `predicted`: unjudged systems, by win rate. `agreement`: between annotators, in a sentence;
+    `ways`: of scoring that the study has. `is_old`: topics have newer scores. `asked`: topics that can be judged,
+    `unjudged`: those without a judgment that counts.
     """
 
     scored_by: str
@@ -96,6 +97,7 @@ class Board:
     topics: int
     judgments: int
     rests_on: RestsOn
+    in_all: str
     fitted_at: datetime | None
     settings: Mapping[str, Any]
     program_version: str
@@ -289,7 +291,8 @@ def of_study(study: Study, scored_by: str = "") -> Board:
     settings = ranking.settings if ranking else {}
     people, ranked = by_author(rows_of(results, differences, {row.system.name for row in rows if row.is_of_people}))
     topics = asked_about(study, scored_by)
-    of_topics = _states(topics)
+    both, of_topics = rests_on.by_question(study, Topic.asked.filter(study=study)), _states(topics)
+    rests = both[scored_by == ScoredBy.WIN_RATE]
     to_judge = [topic for topic in of_topics if not topic.lacks_documents]
     return Board(
         asked=len(to_judge),
@@ -299,11 +302,12 @@ def of_study(study: Study, scored_by: str = "") -> Board:
         rows=ranked,
         unranked=_unranked(fits, {result.system for result in results}),
         differences=differences,
-        ground=ranking.own_ground if ranking else Ground(),
+        ground=rests_on.ground_of(ranking, rests.counted),
         curve=_mean_curve([_curve(fit) for fit in fits if is_under(fit, settings)]),
         topics=ranking.topics if ranking else 0,
         judgments=ranking.judgments if ranking else 0,
-        rests_on=rests_on.of_topics(study, topics),
+        rests_on=rests,
+        in_all=(both[0] + both[1]).in_all,
         fitted_at=ranking.created_at if ranking else None,
         settings=settings,
         program_version=fits[0].program_version if fits else "",
@@ -330,7 +334,8 @@ def of_topic(topic: Topic, scored_by: str = "") -> Board:
     scored_by = scored_by or headline(topic.study)
     version = version_of_topic(topic)
     topics = asked_about(topic.study, scored_by, topic)
-    fit = newest_fit(topics.first(), scored_by)
+    both = rests_on.by_question(topic.study, Topic.asked.filter(Q(pk=topic.pk) | Q(summaries_of=topic)))
+    rests, fit = both[scored_by == ScoredBy.WIN_RATE], newest_fit(topics.first(), scored_by)
     scores = list(Score.objects.filter(fit=fit).select_related("summary__system")) if fit else []
     ranked = {score.summary.system.name: score for score in scores if score.score is not None}
     differences = fit.system_differences if fit else ()
@@ -354,11 +359,12 @@ def of_topic(topic: Topic, scored_by: str = "") -> Board:
         rows=rows,
         unranked=tuple(sorted(score.summary.system.name for score in scores if score.score is None)),
         differences=differences,
-        ground=fit.own_ground if fit else Ground(),
+        ground=rests_on.ground_of(fit, rests.counted),
         curve=_curve(fit) if fit else (),
         topics=1,
         judgments=fit.judgments if fit else 0,
-        rests_on=rests_on.of_topics(topic.study, topics),
+        rests_on=rests,
+        in_all=(both[0] + both[1]).in_all,
         fitted_at=fit.created_at if fit else None,
         settings=settings,
         program_version=fit.program_version if fit else "",

@@ -1,4 +1,4 @@
-"""The methods paragraph of a paper, true of this study, in plain text and in LaTeX."""
+"""The methods section of a paper, true of this study, in plain text and in LaTeX."""
 
 from __future__ import annotations
 
@@ -36,13 +36,13 @@ KERNEL, HOLM = "simpson-gurevych-2018-finding", "holm-1979-simple"
 
 
 def plain(facts: StudyFacts) -> str:
-    """The paragraph as text; publications as (Zopf 2018)."""
-    return _MARK.sub(_in_brackets, paragraph(facts))
+    """The section as text; publications as (Zopf 2018)."""
+    return _MARK.sub(_in_brackets, section(facts))
 
 
 def latex(facts: StudyFacts) -> str:
-    """The paragraph for a paper in LaTeX; publications by their keys in the BibTeX file."""
-    parts = _MARK.split(paragraph(facts))
+    """The section for a paper in LaTeX; publications by their keys in the BibTeX file."""
+    parts = _MARK.split(section(facts))
     return (
         "".join(
             f"~\\cite{{{','.join(_KEY.findall(part))}}}" if k % 2 else escaped(part) for k, part in enumerate(parts)
@@ -52,8 +52,8 @@ def latex(facts: StudyFacts) -> str:
 
 
 def bibtex(facts: StudyFacts) -> str:
-    """What the paragraph cites, the papers of the study's metrics, and the program."""
-    cited = _KEY.findall(paragraph(facts))
+    """What the section cites, the papers of the study's metrics, and the program."""
+    cited = _KEY.findall(section(facts))
     of_metrics = [key for name in facts.metrics if (key := citations.of_metric(name))]
     return citations.bibtex(
         [key for key in dict.fromkeys([*cited, *of_metrics]) if key in CITATIONS], facts.program_version
@@ -62,7 +62,7 @@ def bibtex(facts: StudyFacts) -> str:
 
 def datasheet(facts: StudyFacts) -> str:
     """The Human Evaluation Datasheet (HEDS 2.0, Shimorina and Belz 2022) in Markdown, as far as the study knows."""
-    parts = {"scores": _scores(facts), "agreement": _agreement(facts)}
+    parts = {"scores": [*_scores(facts), *_ranking(facts)], "agreement": _agreement(facts)}
     texts = {name: _MARK.sub(_in_brackets, " ".join(sentences)) for name, sentences in parts.items()}
     return render_to_string(
         "research/studies/datasheet.md",
@@ -75,23 +75,21 @@ def _in_brackets(match: re.Match[str]) -> str:
     return f" ({'; '.join(cited)})" if cited else ""
 
 
-def paragraph(facts: StudyFacts) -> str:
-    """Sentence by sentence; publications stand in it as [[key]]."""
-    sentences = [
-        *_question(facts),
-        *_judged(facts),
-        *_settings(facts),
-        *_agreement(facts),
-        *_scores(facts),
-        *_metrics(facts),
-        *_changes(facts),
-        _("All of it was done with Preferendum %(version)s [[%(key)s]].")
-        % {"version": facts.program_version, "key": PROGRAM},
-    ]
-    return " ".join(sentences)
+def section(facts: StudyFacts) -> str:
+    """A paragraph each on the material, annotators, pairs, estimates, their uncertainty, and settings; publications
+    stand in it as [[key]]."""
+    paragraphs = (
+        _material(facts),
+        (*_judged(facts), *_checks(facts), *_agreement(facts)),
+        (*_pairs(facts), *_drawn(facts)),
+        _scores(facts),
+        (*_ranking(facts), *_metrics(facts)),
+        (*_settings(facts), *_changes(facts)),
+    )
+    return "\n\n".join(" ".join(sentences) for sentences in paragraphs)
 
 
-def _question(facts: StudyFacts) -> Iterator[str]:
+def _material(facts: StudyFacts) -> Iterator[str]:
     opening = {
         "sentences": _("We evaluated summaries by pairwise preferences of source sentences [[%(key)s]]."),
         "summaries": _("We evaluated summaries by pairwise preferences of whole summaries."),
@@ -107,6 +105,9 @@ def _question(facts: StudyFacts) -> Iterator[str]:
         "summaries": _n(facts.summaries, "summary"),
         "systems": _n(facts.systems, "system"),
     }
+
+
+def _pairs(facts: StudyFacts) -> Iterator[str]:
     if facts.rests_on.counted.human:
         asked = {
             "sentences": _("Annotators saw two sentences of a topic at a time and were asked: “%(question)s”."),
@@ -118,7 +119,7 @@ def _question(facts: StudyFacts) -> Iterator[str]:
             "summaries": _("The question about two summaries of a topic is: “%(question)s”."),
         }
     for kind, question in facts.study.questions.items():
-        yield asked[kind] % {"question": question}
+        yield (asked[kind] % {"question": question}).replace("?”.", "?”")
     if not facts.rests_on.counted.human:
         yield _("No person has answered so far.")
     for answer in facts.study.answers.values():
@@ -135,13 +136,12 @@ def _judged(facts: StudyFacts) -> Iterator[str]:
     if not facts.judgments:
         yield _("No judgment has been collected so far.")
         return
-    counted = facts.rests_on.counted.words
-    yield _("The scores rest on %(n)d judgments (%(kinds)s).") % {"n": facts.judgments, "kinds": counted}
+    counted = "; ".join(filter(None, (facts.rests_on.counted.words, facts.rests_on.by_question)))
+    yield _("The scores rest on %(n)s judgments (%(kinds)s).") % {"n": f"{facts.judgments:,}", "kinds": counted}
     if who := annotators(facts):
         yield _("Annotators: %(annotators)s.") % {"annotators": who}
     if facts.rests_on.counted.simulated:
         yield _("Simulated judgments were drawn by a program from references or Pyramids; nobody saw those pairs.")
-    yield from _drawn(facts)
     if facts.first and facts.last:
         days = {"first": facts.first.date().isoformat(), "last": facts.last.date().isoformat()}
         is_one = days["first"] == days["last"]
@@ -173,7 +173,7 @@ def _drawn(facts: StudyFacts) -> Iterator[str]:
         yield _("All pairs were drawn at random.")
 
 
-def _settings(facts: StudyFacts) -> Iterator[str]:
+def _checks(facts: StudyFacts) -> Iterator[str]:
     if facts.practice_pairs and facts.study.training:
         yield ngettext(
             "Everybody began with %(n)d practice pair.",
@@ -182,6 +182,9 @@ def _settings(facts: StudyFacts) -> Iterator[str]:
         ) % {"n": facts.practice_pairs}
     if facts.gold_pairs and facts.study.gold_share:
         yield _("Gold pairs with an expected answer were hidden among the others and never counted.")
+
+
+def _settings(facts: StudyFacts) -> Iterator[str]:
     if facts.unlike:
         phrases = "; ".join(phrase(setting.name, value) for setting, value in facts.unlike)
         yield _("Settings that differ from the recommended ones: %(settings)s.") % {"settings": phrases}
@@ -219,23 +222,25 @@ def _bounded(figure: Bounded) -> str:
 
 
 def _scores(facts: StudyFacts) -> Iterator[str]:
-    is_one = len(facts.study.questions) == 2 and not why_untested(facts.study.score)
     if "sentences" in facts.study.questions:
         yield from _scores_by_sentences(facts)
-        if not is_one:
-            yield from _ranked(_("the mean over topics"), facts.study.score)
     if "summaries" in facts.study.questions:
         yield _(
             "Whole summaries were judged under a Bradley–Terry model [[%(key)s]] with random effects of systems and of "
             "their summaries, fitted to all topics together; the score of a system is its win rate, how often its "
             "summary is preferred to that of another system on topics like these."
         ) % {"key": UTILITIES[1]}
+
+
+def _ranking(facts: StudyFacts) -> Iterator[str]:
+    is_one = len(facts.study.questions) == 2 and not why_untested(facts.study.score)
+    if "sentences" in facts.study.questions and not is_one:
+        yield from _ranked(_("the mean over topics"), facts.study.score)
+    if "summaries" in facts.study.questions:
         both = _("win rate and, separately, by mean importance over topics")
         yield from _ranked(both if is_one else _("win rate"), WIN_RATE)
     if facts.ground is not None:
         yield facts.ground.words
-        if facts.judgments == facts.rests_on.counted.simulated > 0:
-            yield _("All of these annotators are simulated.")
 
 
 def _ranked(by: str, score: str) -> Iterator[str]:
@@ -316,6 +321,8 @@ def _changes(facts: StudyFacts) -> Iterator[str]:
     changed = [_changed(change) for change in facts.changes if change.name != "title"]
     if changed:
         yield _("After the first judgment, settings were changed: %(settings)s.") % {"settings": "; ".join(changed)}
+    about = {"version": facts.program_version, "key": PROGRAM}
+    yield _("All of it was done with Preferendum %(version)s [[%(key)s]].") % about
 
 
 def _changed(change: SettingChange) -> str:

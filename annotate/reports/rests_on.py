@@ -3,17 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field, fields, replace
 from typing import TYPE_CHECKING
 
-from django.db.models import Count
+from django.db.models import Count, F
+from django.db.models.lookups import IsNull
 from django.utils.translation import gettext as _
 
-from annotate.models import Annotator, Assignment, Study, Topic
+from annotate.models import Annotator, Assignment, Fit, Ranking, Study, Topic
+from formats.results import Ground
 from formats.settings import KINDS_COUNTED, CountedKinds
 
 if TYPE_CHECKING:
     from django.db.models import QuerySet
+
+ABOUT_SUMMARIES = IsNull(F("topic__summaries_of"), False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,16 +42,17 @@ class Judged:
         return ", ".join(self._phrases())
 
     def _phrases(self) -> Iterator[str]:
+        number = {kind.name: f"{getattr(self, kind.name):,}" for kind in fields(self)}
         if 0 < self.imported == self.human:
-            yield _("%(n)d by people (imported)") % {"n": self.human}
+            yield _("%(human)s by people (imported)") % number
         elif self.imported:
-            yield _("%(n)d by people (%(imported)d imported)") % {"n": self.human, "imported": self.imported}
+            yield _("%(human)s by people (%(imported)s imported)") % number
         elif self.human or not self.total:
-            yield _("%(n)d by people") % {"n": self.human}
+            yield _("%(human)s by people") % number
         if self.machine:
-            yield _("%(n)d by machines") % {"n": self.machine}
+            yield _("%(machine)s by machines") % number
         if self.simulated:
-            yield _("%(n)d simulated") % {"n": self.simulated}
+            yield _("%(simulated)s simulated") % number
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,17 +60,32 @@ class RestsOn:
     """The judgments that count, and those that do not because the study counts other kinds (`kinds`).
 
     Both leave out surplus answers and those of excluded annotators. `of_copies`: how many imported ones compare two
-    sentences of the same words, and count nowhere.
+    sentences of the same words, and count nowhere. `about_summaries`: how many of those that count are about whole
+    summaries.
     """
 
     kinds: CountedKinds = "people"
     counted: Judged = field(default_factory=Judged)
     not_counted: Judged = field(default_factory=Judged)
     of_copies: int = 0
+    about_summaries: int = 0
 
     def __add__(self, other: RestsOn) -> RestsOn:
-        sums = self.counted + other.counted, self.not_counted + other.not_counted, self.of_copies + other.of_copies
-        return RestsOn(self.kinds, *sums)
+        summed = ("counted", "not_counted", "of_copies", "about_summaries")
+        return RestsOn(self.kinds, *(getattr(self, name) + getattr(other, name) for name in summed))
+
+    @property
+    def by_question(self) -> str:
+        """How many count about sentences, and about summaries; "" where all are about one of them."""
+        of_each = {"sentences": self.counted.total - self.about_summaries, "summaries": self.about_summaries}
+        text = _("%(sentences)s about sentences, %(summaries)s about summaries")
+        return text % {name: f"{n:,}" for name, n in of_each.items()} if all(of_each.values()) else ""
+
+    @property
+    def in_all(self) -> str:
+        """The same with their sum, in a sentence."""
+        about = {"all": f"{self.counted.total:,}", "each": self.by_question}
+        return _("%(all)s judgments count: %(each)s.") % about if self.by_question else ""
 
     @property
     def leading(self) -> int:
@@ -89,6 +109,12 @@ class RestsOn:
     def is_mixed(self) -> bool:
         """Whether judgments by machines or simulations count."""
         return self.counted.human < self.counted.total
+
+
+def ground_of(compared: Fit | Ranking | None, counted: Judged) -> Ground:
+    """What verdicts rest on, which knows whether all annotators are simulated."""
+    ground = compared.own_ground if compared else Ground()
+    return replace(ground, are_simulated=0 < counted.total == counted.simulated)
 
 
 def among(study: Study) -> str:
@@ -116,6 +142,13 @@ def of_topics(study: Study, topics: QuerySet[Topic]) -> RestsOn:
     return _summed(rows, "topic__study_id", {study.pk: study})[study.pk]
 
 
+def by_question(study: Study, topics: QuerySet[Topic]) -> tuple[RestsOn, RestsOn]:
+    """What figures about their sentences rest on, and those about their summaries."""
+    rows = Assignment.objects.in_place(or_imported=True).filter(topic__in=topics)
+    about_sentences, about_summaries = _summed(rows, ABOUT_SUMMARIES, dict.fromkeys((0, 1), study)).values()
+    return about_sentences, about_summaries
+
+
 def by_topic(study: Study, topics: Iterable[Topic]) -> dict[int, RestsOn]:
     """The same for several topics of a study, by key."""
     keys = [topic.pk for topic in topics]
@@ -130,16 +163,17 @@ def by_study(studies: Iterable[Study]) -> dict[int, RestsOn]:
     return _summed(rows, "topic__study_id", by_key)
 
 
-def _summed(rows: QuerySet[Assignment], by: str, studies: dict[int, Study]) -> dict[int, RestsOn]:
+def _summed(rows: QuerySet[Assignment], by: str | IsNull, studies: dict[int, Study]) -> dict[int, RestsOn]:
     """By the keys of `studies`, which say what counts there."""
     summed = {key: RestsOn(study.counted_kinds) for key, study in studies.items()}
-    columns = (by, "annotator__kind", "reason", "holds_place")
-    for key, kind, reason, has_place, number in rows.order_by().values_list(*columns).annotate(Count("pk")):
+    columns = (by, "annotator__kind", "reason", "holds_place", ABOUT_SUMMARIES)
+    for key, kind, reason, has_place, is_summary, number in rows.order_by().values_list(*columns).annotate(Count("pk")):
         if not has_place:
             summed[key] += RestsOn(of_copies=number)
             continue
         counts = kind in KINDS_COUNTED[summed[key].kinds]
         is_imported = kind == Annotator.Kind.HUMAN and reason == Assignment.Reason.IMPORTED
         judged = Judged(**{kind: number}, imported=number if is_imported else 0)
-        summed[key] += RestsOn(counted=judged) if counts else RestsOn(not_counted=judged)
+        about = number if is_summary else 0
+        summed[key] += RestsOn(counted=judged, about_summaries=about) if counts else RestsOn(not_counted=judged)
     return summed

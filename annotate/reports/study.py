@@ -216,7 +216,7 @@ def worker_is_there() -> bool:
     return WorkerPulse.objects.filter(at__gte=timezone.now() - SILENCE).exists()
 
 
-def _numbers(study: Study, *rows: QuerySet[Any]) -> list[int]:
+def numbers_of(study: Study, *rows: QuerySet[Any]) -> list[int]:
     """The number of rows of each query set, in one query."""
     together = [own.order_by().annotate(together=Value(1)).values("together") for own in rows]
     numbers = [Subquery(own.annotate(number=Count("pk")).values("number")) for own in together]
@@ -226,7 +226,7 @@ def _numbers(study: Study, *rows: QuerySet[Any]) -> list[int]:
 def look_at(study: Study) -> Overview:
     """The study at present, in a dozen queries however many topics it has."""
     summaries = Summary.objects.filter(topic__in=study.topics.all())
-    systems, human_scores, reported, pyramids = _numbers(
+    systems, human_scores, reported, pyramids = numbers_of(
         study,
         System.objects.filter(Exists(summaries.filter(system=OuterRef("pk"))), study=study),
         HumanScore.objects.of_all().filter(summary__in=summaries),

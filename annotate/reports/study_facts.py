@@ -27,7 +27,9 @@ from annotate.models import (
     Topic,
 )
 from annotate.reports import rests_on
+from annotate.reports.leaderboard import asked_about
 from annotate.reports.rests_on import RestsOn
+from annotate.reports.study import numbers_of
 from formats.metric_names import listed_metrics
 from formats.results import Agreement, DimensionAgreement, Ground, StudyAgreement
 from formats.settings import KINDS_COUNTED, SETTINGS, Setting
@@ -86,6 +88,8 @@ class StudyFacts:
 def of_study(study: Study) -> StudyFacts:
     """The study at present, in some fifteen short queries, however large it is."""
     topics = study.topics.all()
+    own = (model.objects.filter(topic__in=topics) for model in (SourceDocument, Sentence))
+    number, documents, sentences = numbers_of(study, topics, *own)
     summaries = Summary.objects.filter(topic__in=topics)
     outputs = summaries.aggregate(summaries=Count("pk"), systems=Count("system", distinct=True))
     counted = Assignment.objects.in_place().filter(
@@ -104,11 +108,12 @@ def of_study(study: Study) -> StudyFacts:
     recruitment = Recruitment.objects.filter(study=study).first()
     by = ScoredBy.WIN_RATE if Ranking.is_by_summaries(study) else ScoredBy.RECOMMENDED
     ranking = Ranking.objects.filter(study=study, scored_by=by, judgments__gt=0).first()
+    ranked = rests_on.of_topics(study, asked_about(study, by))
     return StudyFacts(
         study=study,
-        topics=topics.count(),
-        documents=SourceDocument.objects.filter(topic__in=topics).count(),
-        sentences=Sentence.objects.filter(topic__in=topics).count(),
+        topics=number,
+        documents=documents,
+        sentences=sentences,
         **outputs,
         rests_on=rests_on.of_study(study),
         **sums,
@@ -122,7 +127,7 @@ def of_study(study: Study) -> StudyFacts:
         has_consent=bool(recruitment and recruitment.consent),
         program_version=__version__,
         changes=_changes(study),
-        ground=ranking.own_ground if ranking else None,
+        ground=rests_on.ground_of(ranking, ranked.counted) if ranking else None,
     )
 
 

@@ -42,6 +42,12 @@ def as_change(score: float, unit: Unit) -> str:
 
 
 @register.filter
+def thousands(number: int) -> str:
+    """A count as sentences have it."""
+    return f"{number:,}"
+
+
+@register.filter
 def four_digits(number: float) -> str:
     """A factor of a score."""
     return f"{number:.{decimals([number])}f}"

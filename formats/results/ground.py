@@ -23,6 +23,7 @@ class Ground:
 
     `spread`: how far a difference of two systems varies from one annotator to the next, as a standard deviation (root
     mean square over every two); None where it is unknown. `is_early`: nothing is tested yet.
+    `are_simulated`: no answer is by people or machines.
     """
 
     annotators: int = 0
@@ -30,6 +31,7 @@ class Ground:
     spread: float | None = None
     about: About = "one"
     is_early: bool = False
+    are_simulated: bool = False
 
     @classmethod
     def of(cls, judgments: int, annotators: int = 0, effective: float = 0.0, spread: float | None = None) -> Ground:
@@ -40,15 +42,18 @@ class Ground:
 
     @property
     def words(self) -> str:
-        return " ".join(sentence % {"n": self.annotators, "least": EARLIEST} for sentence in self._sentences())
+        number = _("%(n)d simulated") % {"n": self.annotators} if self.are_simulated else self.annotators
+        return " ".join(sentence % {"n": number, "least": EARLIEST} for sentence in self._sentences())
 
     def _sentences(self) -> Iterator[str]:
         if self.is_early:
             yield _("It is too early to tell systems apart: that takes %(least)d judgments or more.")
+        if self.are_simulated and self.about != "kind":
+            yield _("All annotators are simulated.")
         if self.about == "one":
             yield _("All answers are from one annotator, or do not say whose they are: results hold for them alone.")
         elif self.about == "kind":
-            yield _("Intervals allow for how far the %(n)d annotators differ, so they hold for others like them.")
+            yield _("Intervals allow for how far the %(n)s annotators differ, so they hold for others like them.")
         elif self.spread is not None:
             yield _("Few annotators judged, or few gave most of the answers: results are about these annotators only.")
         else:

@@ -149,6 +149,10 @@ def test_what_figures_rest_on_is_said_by_who_judged_and_where():
     assert basis.not_counted == rests_on.Judged(simulated=1)
     assert (basis.counted.words, basis.leading) == ("3 by people (2 imported), 1 by machines", 3)
     assert rests_on.of_topic(study.topics.get()) == basis
+    assert rests_on.ground_of(None, basis.counted).are_simulated is False
+    assert rests_on.ground_of(None, rests_on.Judged(simulated=1)).words.startswith("All annotators are simulated.")
+    many = rests_on.RestsOn(counted=rests_on.Judged(simulated=3090), about_summaries=90)
+    assert many.in_all == "3,090 judgments count: 3,000 about sentences, 90 about summaries."
 
 
 def test_surplus_and_excluded_judgments_are_in_no_count():

@@ -37,12 +37,14 @@ def study() -> Study:
 
 
 def told(study: Study) -> str:
-    return methods_section.plain(study_facts.of_study(Study.objects.get(pk=study.pk)))
+    return " ".join(methods_section.plain(study_facts.of_study(Study.objects.get(pk=study.pk))).split())
 
 
 def test_the_paragraph_says_what_there_is_and_who_judged(study: Study) -> None:
     text = told(study)
     facts = study_facts.of_study(study)
+    openings = [paragraph.split()[0] for paragraph in methods_section.plain(facts).split("\n\n")]
+    assert openings == ["We", "The", "Annotators", "From", "Systems", "Settings"]
     assert f"{facts.topics} topic" in text
     assert f"{facts.sentences} sentences" in text
     assert f"“{study.question}”" in text

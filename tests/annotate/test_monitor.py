@@ -9,6 +9,7 @@ import pytest
 from django.test import Client
 from django.urls import reverse
 from django.utils import timezone
+from django.utils.html import escape
 
 from annotate import judging, studies
 from annotate.database import append_only
@@ -636,7 +637,7 @@ def test_the_smallest_set_lists_the_answers_without_which_another_system_would_b
     assert ("find_smallest_set", study.pk) not in {(work.task, work.key) for work in find_work()}
     smallest = kept.heads("smallest-set", study=study).get().read(SmallestSet)
     assert smallest is not None
-    apart = f"do not tell {smallest.first} and {smallest.instead} apart"
+    apart = f"do not tell {escape(smallest.first)} and {smallest.instead} apart"
     said = f"{apart}: without {len(smallest.judgments)} of {smallest.among} answers, {smallest.instead} would"
     assert said in text_of(signed_in(study), reverse("leaderboard", args=[study.pk]))
     text, hidden = (text_of(signed_in(study, role), page) for role in ("owner", "researcher"))

@@ -50,6 +50,15 @@ def test_a_topic_has_no_verdict_on_win_rates_and_says_why(study: Study) -> None:
     assert "Every two systems" not in page
 
 
+def test_overview_board_and_methods_connect_their_numbers_of_judgments(study: Study) -> None:
+    Study.objects.filter(pk=study.pk).update(compares="both", summary_share=0)
+    answer(joined(Study.objects.get(pk=study.pk)), 2)
+    for name in ("study", "leaderboard"):
+        assert "42 judgments count: 2 about sentences, 40 about summaries." in shown(study, name)
+    assert "42 judgments (42 by people; 2 about sentences, 40 about summaries)" in shown(study, "study_methods")
+    assert "Preferences rest on: 40 by people" in shown(study, "analysis", "scores-by-topic")
+
+
 def test_agreement_between_annotators_stands_beside_its_first_line(study: Study) -> None:
     page = shown(study, "leaderboard")
     assert "Krippendorff’s alpha 1.00" in page

@@ -21,7 +21,7 @@ from annotate.views.research.pages import LATEX, as_file, page
 @require_safe
 @snapshot()
 def study_methods(request: HttpRequest, study: Study) -> HttpResponse:
-    """The paragraph, BibTeX and the datasheet, to be read and copied."""
+    """The methods, BibTeX and the datasheet, to be read and copied."""
     facts = study_facts.of_study(study)
     return page(
         request,
@@ -29,7 +29,7 @@ def study_methods(request: HttpRequest, study: Study) -> HttpResponse:
         "research/studies/methods.html",
         here="methods",
         facts=facts,
-        paragraph=methods_section.plain(facts),
+        methods=methods_section.plain(facts),
         latex=methods_section.latex(facts),
         bibtex=methods_section.bibtex(facts),
         datasheet=methods_section.datasheet(facts),
