@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from functools import partial
+from math import inf
 
 from formats.plots import interval_plot
 from formats.points import Unit, unit_of, what_a_point_is, why_untested
@@ -206,7 +207,9 @@ def _figure(two: TwoSystems) -> list[Figure]:
 
 
 def _topics(two: TwoSystems) -> Table:
+    """In the order of the figure, then those without a difference."""
     unit = two.unit
+    lines = sorted(two.lines, key=lambda line: -line.lead.difference if line.lead else inf)
     leads = _("Each topic leads to the words, sentences and answers that make its difference.")
     return Table(
         "topics",
@@ -228,12 +231,12 @@ def _topics(two: TwoSystems) -> Table:
                 *(lead.difference if line.lead else None, lead.low, lead.high),
                 *(unit.interval(lead.low, lead.high), lead.p),
             )
-            for line in two.lines
+            for line in lines
             for lead in (line.lead or Lead(0.0),)
         ),
-        links=tuple({"topic_id": line.topic[0]} for line in two.lines),
+        links=tuple({"topic_id": line.topic[0]} for line in lines),
         leads_to="compare_in_topic",
-        closed=len(two.lines) > MOST_TOPICS,
+        closed=len(lines) > MOST_TOPICS,
         note=" ".join([leads, what_a_point_is()] if two.score == "importance" else [leads]),
     )
 
