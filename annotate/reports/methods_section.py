@@ -108,7 +108,7 @@ def _material(facts: StudyFacts) -> Iterator[str]:
 
 
 def _pairs(facts: StudyFacts) -> Iterator[str]:
-    if facts.rests_on.counted.human:
+    if facts.rests_on.counted.human and (len(facts.study.questions) == 1 or not facts.rests_on.is_mixed):
         asked = {
             "sentences": _("Annotators saw two sentences of a topic at a time and were asked: “%(question)s”."),
             "summaries": _("Annotators saw two summaries of a topic at a time and were asked: “%(question)s”."),
@@ -226,7 +226,7 @@ def _scores(facts: StudyFacts) -> Iterator[str]:
         yield from _scores_by_sentences(facts)
     if "summaries" in facts.study.questions:
         yield _(
-            "Whole summaries were judged under a Bradley–Terry model [[%(key)s]] with random effects of systems and of "
+            "Whole summaries were scored under a Bradley–Terry model [[%(key)s]] with random effects of systems and of "
             "their summaries, fitted to all topics together; the score of a system is its win rate, how often its "
             "summary is preferred to that of another system on topics like these."
         ) % {"key": UTILITIES[1]}

@@ -23,7 +23,7 @@ def of_study(study: Study, scored_by: str) -> ScoreMap:
         own = [scores.get((row.system, topic)) for topic, _name, _title in topics]
         cells = tuple(ScoredSummary(*cell, shade=_shade(cell[1], edges)) if cell else None for cell in own)
         lines.append(SystemLine(keys[row.system], row, cells))
-    return ScoreMap(scored_by, board.score, topics, tuple(lines))
+    return ScoreMap(scored_by, board.score, board.answer, topics, tuple(lines))
 
 
 def _shade(score: float, edges: tuple[float, float]) -> int:

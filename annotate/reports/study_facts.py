@@ -96,8 +96,8 @@ def of_study(study: Study) -> StudyFacts:
         topic__in=Topic.objects.filter(study=study), annotator__kind__in=KINDS_COUNTED[study.counted_kinds]
     )
     sums = counted.aggregate(
-        first=Min("closed_at"),
-        last=Max("closed_at"),
+        first=Min("closed_at", filter=~Q(reason=Assignment.Reason.IMPORTED)),
+        last=Max("closed_at", filter=~Q(reason=Assignment.Reason.IMPORTED)),
         annotators=_annotators(Annotator.Kind.HUMAN),
         machines=_annotators(Annotator.Kind.MACHINE),
         random=Count("pk", filter=Q(reason=Assignment.Reason.RANDOM)),

@@ -37,12 +37,13 @@ class SystemLine:
 class ScoreMap:
     """The systems of a board, in its order, by topics: (key, name, title).
 
-    `scored_by`: which of the two ways of scoring, `score`: what that ranks by. Topics scored under other settings than
+    `scored_by`: which of the two ways of scoring, `score`: what that ranks by; `answer`: what the board says. Topics scored under other settings than
     the board's are empty.
     """
 
     scored_by: str
     score: str
+    answer: str
     topics: tuple[tuple[int, str, str], ...]
     lines: tuple[SystemLine, ...]
 
@@ -58,7 +59,10 @@ def show(scores: ScoreMap, _asked: Mapping[str, str]) -> Shown:
 
 
 def _verdict(scores: ScoreMap) -> str:
-    """Of the systems, which people's summaries are no part of."""
+    """Of the systems, which people's summaries are no part of.
+
+    Topics are not counted by win rates: that of one leans on all of them.
+    """
     lines = [line for line in scores.lines if not line.row.person] or scores.lines
     columns = list(zip(*(line.summaries for line in lines), strict=True))
     best = [max((own.score for own in column if own), default=None) for column in columns]
@@ -69,15 +73,15 @@ def _verdict(scores: ScoreMap) -> str:
         "%(system)s has the highest mean score, %(score)s, and the highest score in %(leads)d of %(topics)d topics."
     )
     if scores.score == WIN_RATE:
-        sentence = _(
-            "%(system)s has the highest win rate, %(score)s, and the highest score in %(leads)d of %(topics)d topics."
-        )
-    return sentence % {
+        sentence = _("%(system)s has the highest win rate, %(score)s.")
+    people = _("People’s summaries are not ranked.") if len(lines) < len(scores.lines) else ""
+    about = {
         "system": first.row.system,
         "score": unit.with_interval(unit.as_score(unit.show(first.row.score)), first.row.low, first.row.high),
         "leads": leads,
         "topics": sum(most is not None for most in best),
     }
+    return " ".join(filter(None, (sentence % about, people, scores.answer)))
 
 
 def _table(scores: ScoreMap) -> Table:

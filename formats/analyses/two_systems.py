@@ -11,6 +11,7 @@ from formats.plots import interval_plot
 from formats.points import Unit, unit_of, what_a_point_is, why_untested
 from formats.results import Difference, Ground
 from formats.results.needed import Needed
+from formats.results.scores import WIN_RATE
 from formats.shown import Choice, Column, Figure, Shown, Table, as_text, figure, p_value
 from formats.words import gettext as _
 
@@ -154,6 +155,8 @@ def _verdict(two: TwoSystems) -> str:
         "The mean scores of %(first)s and %(second)s differ by %(difference)s%(interval)s; the first scores "
         "higher in %(wins)d of %(topics)d topics, the second in %(lost)d."
     )
+    if two.score == WIN_RATE:
+        difference = _("The win rates of %(first)s and %(second)s differ by %(difference)s%(interval)s.")
     return " ".join(sentence % about for sentence in (difference, *_meaning(two, lead)))
 
 
@@ -172,6 +175,8 @@ def _meaning(two: TwoSystems, lead: Lead) -> list[str]:
 
 def _notes(two: TwoSystems) -> list[str]:
     notes = []
+    if two.score == WIN_RATE:
+        notes.append(_("The win rate of one topic leans on all topics, so that its few answers move it little."))
     if two.lead and not why_untested(two.score):
         notes.append(two.ground.words)
     if two.needed:
@@ -201,7 +206,7 @@ def _figure(two: TwoSystems) -> list[Figure]:
         heads=("", _("topic")),
         reference=0.0,
     )
-    dots = _("Dots are differences of scores, largest first; above 0 in favour of %(first)s.") % {"first": two.first[1]}
+    dots = _("Dots are differences of scores, largest first; right of 0 in favour of %(first)s.") % {"first": two.first[1]}
     caption = f"{dots} {_('Lines are 95% intervals.')}" if two.has_intervals else dots
     return figure("topics", _("Topic by topic"), caption, draw, rows) if rows else []
 
