@@ -10,6 +10,7 @@ _ESCAPED = {character: "\\" + character for character in "&%$#_{}"} | {
     "~": r"\textasciitilde{}",
     "^": r"\textasciicircum{}",
     "–": "--",
+    "−": "$-$",
     "’": "'",
     "²": "$^2$",
     "ρ": r"$\rho$",

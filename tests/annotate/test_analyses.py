@@ -187,8 +187,9 @@ def test_every_part_is_a_file_in_its_forms_under_a_name_of_its_own_in_few_querie
             assert b"<a " not in response.content
         elif form == "tex":
             lines = response.content.decode().splitlines()
-            assert lines[0].startswith("%")
-            assert set("".join(line for line in lines if not line.startswith("%"))) <= {*map(chr, range(128)), *"·±"}
+            assert lines[0] == r"\begin{table}"
+            assert lines[-2].startswith(r"\caption{")
+            assert set("".join(lines)) <= {*map(chr, range(128)), *"·±"}
             assert len({line.count(" & ") for line in lines if line.endswith(r"\\")}) == 1
     assert len(names) == len(files(everything, analysis))
     assert client.get(address(of(everything, analysis), analysis.name, "nothing")).status_code == 404
