@@ -37,8 +37,8 @@ class SystemLine:
 class ScoreMap:
     """The systems of a board, in its order, by topics: (key, name, title).
 
-    `scored_by`: which of the two ways of scoring, `score`: what that ranks by; `answer`: what the board says. Topics scored under other settings than
-    the board's are empty.
+    `scored_by`: which of the two ways of scoring, `score`: what that ranks by; `answer`: what the board says. Topics
+    scored under other settings than the board's are empty.
     """
 
     scored_by: str

@@ -206,7 +206,7 @@ def _figure(two: TwoSystems) -> list[Figure]:
         heads=("", _("topic")),
         reference=0.0,
     )
-    dots = _("Dots are differences of scores, largest first; right of 0 in favour of %(first)s.") % {"first": two.first[1]}
+    dots = _("Dots are differences of scores, largest first; right of 0 %(first)s is ahead.") % {"first": two.first[1]}
     caption = f"{dots} {_('Lines are 95% intervals.')}" if two.has_intervals else dots
     return figure("topics", _("Topic by topic"), caption, draw, rows) if rows else []
 
