@@ -27,7 +27,6 @@ from annotate.models import (
     Sentence,
     Study,
     Summary,
-    SystemScore,
     Topic,
     TopicProgress,
 )
@@ -283,13 +282,9 @@ def of_study(study: Study, scored_by: str = "") -> Board:
     version = _version_of_study(study, rankings, has_worker)
     ranking = Ranking.objects.filter(study=study, scored_by=scored_by).first()
     fits = newest_fits(study, scored_by)
-    of_people = Exists(Summary.objects.filter(system=OuterRef("system"), person=True))
-    standings = SystemScore.objects.filter(ranking=ranking).annotate(is_of_people=of_people)
-    rows = standings.select_related("system").order_by("rank", "system__name")
-    results = [row.result for row in rows] if ranking else []
+    results, people, ranked = _standings(ranking) if ranking else ([], (), ())
     differences = ranking.system_differences if ranking else ()
     settings = ranking.settings if ranking else {}
-    people, ranked = by_author(rows_of(results, differences, {row.system.name for row in rows if row.is_of_people}))
     topics = asked_about(study, scored_by)
     both, of_topics = rests_on.by_question(study, Topic.asked.filter(study=study)), _states(topics)
     rests = both[scored_by == ScoredBy.WIN_RATE]
@@ -326,6 +321,25 @@ def of_study(study: Study, scored_by: str = "") -> Board:
         without_documents=len(of_topics) - len(to_judge),
         predicted=_predicted(study, {result.system for result in results}) if scored_by == ScoredBy.WIN_RATE else (),
     )
+
+
+def _standings(ranking: Ranking) -> tuple[list[Any], tuple[LeaderboardRow, ...], tuple[LeaderboardRow, ...]]:
+    """The results of all systems, and the rows of people and of the other systems."""
+    of_people = Exists(Summary.objects.filter(system=OuterRef("system"), person=True))
+    standings = ranking.systems.annotate(is_of_people=of_people).select_related("system")
+    rows = list(standings.order_by("rank", "system__name"))
+    results = [row.result for row in rows]
+    by_people = {row.system.name for row in rows if row.is_of_people}
+    return results, *by_author(rows_of(results, ranking.system_differences, by_people))
+
+
+def answer_of(study: Study) -> str:
+    """How the systems compare, in a sentence; "" where nothing can be said."""
+    ranking = Ranking.objects.filter(study=study, scored_by=headline(study), judgments__gt=0).first()
+    if ranking is None or why_untested(ranking.settings.get("score", "importance")):
+        return ""
+    tests = tests_of(rows := _standings(ranking)[2], ranking.system_differences)
+    return verdict(rows, tests) if tests else ranking.own_ground.words if ranking.own_ground.is_early else ""
 
 
 @snapshot()

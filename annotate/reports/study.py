@@ -139,10 +139,6 @@ class Overview:
         return sum(not topic.is_cut for topic in self.topics)
 
     @property
-    def behind(self) -> int:
-        return sum(topic.is_behind for topic in self.topics)
-
-    @property
     def problems(self) -> tuple[TopicState, ...]:
         return tuple(topic for topic in self.topics if topic.problem)
 
@@ -160,7 +156,8 @@ class Overview:
     @property
     def needs_worker(self) -> bool:
         """Whether work waits while no worker runs."""
-        return not self.has_worker and bool(self.under_way or self.uncut or self.behind)
+        waits = any(topic.is_behind or not topic.is_cut for topic in self.topics)
+        return not self.has_worker and bool(self.under_way or waits)
 
     @property
     def waiting_upload(self) -> Upload | None:
@@ -226,12 +223,13 @@ def numbers_of(study: Study, *rows: QuerySet[Any]) -> list[int]:
 def look_at(study: Study) -> Overview:
     """The study at present, in a dozen queries however many topics it has."""
     summaries = Summary.objects.filter(topic__in=study.topics.all())
-    systems, human_scores, reported, pyramids = numbers_of(
+    systems, human_scores, reported, pyramids, annotators = numbers_of(
         study,
         System.objects.filter(Exists(summaries.filter(system=OuterRef("pk"))), study=study),
         HumanScore.objects.of_all().filter(summary__in=summaries),
         reported_pairs.unsettled(study),
         PyramidAnnotation.objects.filter(topic__in=study.topics.all()),
+        Annotator.objects.arrived().filter(study=study, kind=study.leading_kind),
     )
     return Overview(
         study=study,
@@ -240,7 +238,7 @@ def look_at(study: Study) -> Overview:
         human_scores=human_scores,
         reported=reported,
         pyramids=pyramids,
-        annotators=Annotator.objects.arrived().filter(study=study, kind=study.leading_kind).count(),
+        annotators=annotators,
         uploads=tuple(Upload.objects.filter(study=study).exclude(state=Upload.State.DISCARDED).order_by("-pk")[:5]),
         has_worker=worker_is_there(),
         ranking_problem=_problem_of(Ranking.objects.filter(study=study)),

@@ -59,12 +59,12 @@ def study_new(request: HttpRequest) -> HttpResponse:
 def study(request: HttpRequest, study: Study) -> HttpResponse:
     """What the study holds and lacks, and what to do next; updates itself while open."""
     overview = look_at(study)
-    version = _version(overview)
+    answer = "" if overview.steps else leaderboard.answer_of(study)
+    version = _version(overview, answer)
     if is_seen(request, version):
         return HttpResponse(status=UNCHANGED)
     template = "research/studies/overview.html" if "seen" in request.GET else "research/studies/study.html"
-    board = None if overview.steps else leaderboard.of_study(study)
-    return page(request, study, template, overview=overview, board=board, version=version, here="overview")
+    return page(request, study, template, overview=overview, answer=answer, version=version, here="overview")
 
 
 @access.in_study("see")
@@ -136,11 +136,10 @@ def study_delete(request: HttpRequest, study: Study) -> HttpResponse:
     )
 
 
-def _version(overview: Overview) -> str:
+def _version(overview: Overview, answer: str) -> str:
     uploads = [(upload.pk, upload.state) for upload in overview.uploads]
     topics = [(topic.topic.pk, topic.sentences, topic.rests_on, topic.problem) for topic in overview.topics]
-    scores = leaderboard.version_of_study(overview.study)
-    return digest(uploads, topics, scores, overview.next, overview.systems, overview.annotators, overview.needs_worker)
+    return digest(uploads, topics, answer, overview.next, overview.steps, overview.systems, overview.annotators)
 
 
 urlpatterns = [
