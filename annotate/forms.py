@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING, Any, cast
 from uuid import UUID, uuid4
 
@@ -28,6 +29,7 @@ from annotate.refusal import Refusal
 from annotate.reports.method import phrase
 from formats.metric_names import METRICS, listed_metrics, title_of
 from formats.settings import NAMES, SETTINGS
+from formats.shown import percent
 
 if TYPE_CHECKING:  # the class takes no parameter at run time
     StudyModelForm = forms.ModelForm[Study]
@@ -39,6 +41,7 @@ else:
     StudyModelForm = InvitationModelForm = RecruitmentModelForm = forms.ModelForm
 
 SHOWN = 60
+SHARES = {setting.name: setting for setting in SETTINGS if setting.is_share}
 #: The messages of values beyond a bound, by their codes.
 BOUNDS = {"max_value": gettext_lazy("At most %(limit_value)s."), "min_value": gettext_lazy("At least %(limit_value)s.")}
 
@@ -60,13 +63,36 @@ def focus_first_error(form: forms.BaseForm) -> None:
             return
 
 
+class PercentField(forms.FloatField):
+    """A share up to `high`, which people read and type in percent."""
+
+    is_percent = True
+    default_error_messages = {
+        "max_value": gettext_lazy("At most %(limit_value)s %%."),
+        "min_value": gettext_lazy("At least %(limit_value)s %%."),
+    }
+
+    def __init__(self, *, high: float = 1.0, **declared: Any) -> None:
+        super().__init__(min_value=0, max_value=round(100 * high), **declared)
+
+    def prepare_value(self, value: Any) -> Any:
+        return percent(value).removesuffix(" %") if isinstance(value, float) else value
+
+    def clean(self, value: Any) -> Any:
+        share = super().clean(value)
+        return None if share is None else share / 100
+
+    def has_changed(self, initial: Any, data: Any) -> bool:
+        return super().has_changed(None if initial is None else float(self.prepare_value(initial)), data)
+
+
 class AnsweringForm(forms.BaseForm):
     """A long form: its first invalid field is focused (`parts/errors.html` lists them all), and bounds are short."""
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         for field in self.fields.values():
-            field.error_messages |= BOUNDS
+            field.error_messages = {**BOUNDS, **field.error_messages}
 
     def full_clean(self) -> None:
         super().full_clean()
@@ -156,6 +182,7 @@ class StudyForm(AnsweringForm, StudyModelForm):
     class Meta:
         model = Study
         fields = NAMES
+        field_classes = {name: partial(PercentField, high=setting.high) for name, setting in SHARES.items()}
         widgets = {
             "guidelines": MarkdownWidget(attrs={"rows": 8, "dir": "auto"}),
             "score": forms.RadioSelect,
@@ -445,21 +472,13 @@ class ForecastForm(forms.Form):
 class SimulateForm(forms.Form):
     """The forecast's assumption about annotators."""
 
-    careless = forms.FloatField(
-        label=gettext_lazy("Careless answers, in percent"),
+    careless = PercentField(
+        label=gettext_lazy("Careless answers"),
         required=False,
-        min_value=0,
-        max_value=100,
         help_text=gettext_lazy(
-            "The share of answers that a coin might give. Empty: 10 of 100, or what the study’s judgments teach."
+            "The share of answers that a coin might give. Empty: 10, or what the study’s judgments teach."
         ),
     )
-
-    @property
-    def share(self) -> float | None:
-        """The share of careless answers; None if not given."""
-        percent = self.cleaned_data["careless"]
-        return None if percent is None else float(percent) / 100
 
 
 class WorkbenchForm(forms.Form):

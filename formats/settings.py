@@ -46,7 +46,7 @@ class Setting:
     """The declaration of one setting.
 
     `low`, `high`: bounds of a number, or of the length of a text. `group`: the part of a form with it.
-    `changes_fits`: whether the same judgments give other scores.
+    `changes_fits`: whether the same judgments give other scores. `is_share`: people read and type it in percent.
     Of scoring: `published`, its value in Zopf (2018); `idle`, values of others with which it has no effect; `about`,
     what it does, for the command line.
     """
@@ -58,6 +58,7 @@ class Setting:
     high: float = math.inf
     group: Group = "scoring"
     changes_fits: bool = False
+    is_share: bool = False
     published: Any = None
     idle: Mapping[str, Any] = field(default_factory=dict)
     about: str = ""
@@ -142,10 +143,10 @@ class StudySettings(Scoring):
     show_progress: Annotated[bool, _judging()] = True
     judgments_per_topic: Annotated[int, _judging(low=1, high=1_000_000)] = 300
     summary_judgments_per_topic: Annotated[int, _judging(low=1, high=1_000_000)] = 10
-    summary_share: Annotated[float, _judging(low=0, high=1)] = 0.5
+    summary_share: Annotated[float, _judging(low=0, high=1, is_share=True)] = 0.5
     judgments_per_pair: Annotated[int, _judging(low=1, high=100)] = 1
     pairs_per_annotator: Annotated[int, _judging(low=1, high=100_000)] = 30
-    random_share: Annotated[float, _judging(low=0, high=1)] = 0.2
+    random_share: Annotated[float, _judging(low=0, high=1, is_share=True)] = 0.2
     seed: Annotated[int, _judging(low=0, high=2**63 - 1, changes_fits=True)] = 0
     counted_kinds: Annotated[CountedKinds, _judging(changes_fits=True)] = "people"
 
@@ -154,13 +155,13 @@ class StudySettings(Scoring):
     closes_when_decided: Annotated[bool, _stopping()] = False
 
     training: Annotated[bool, _quality()] = False
-    training_threshold: Annotated[float, _quality(low=0, high=1)] = 0.6
-    gold_share: Annotated[float, _quality(low=0, high=0.5)] = 0.0
-    shared_share: Annotated[float, _quality(low=0, high=0.5)] = 0.05
-    repeat_share: Annotated[float, _quality(low=0, high=0.5)] = 0.05
+    training_threshold: Annotated[float, _quality(low=0, high=1, is_share=True)] = 0.6
+    gold_share: Annotated[float, _quality(low=0, high=0.5, is_share=True)] = 0.0
+    shared_share: Annotated[float, _quality(low=0, high=0.5, is_share=True)] = 0.05
+    repeat_share: Annotated[float, _quality(low=0, high=0.5, is_share=True)] = 0.05
     reading_speed: Annotated[int, _quality(low=0, high=10_000)] = 100
     skips_in_a_row: Annotated[int, _quality(low=0, high=1_000)] = 10
-    person_cap: Annotated[float, _quality(low=0, high=1)] = 0.05
+    person_cap: Annotated[float, _quality(low=0, high=1, is_share=True)] = 0.05
     judgments_per_hour: Annotated[int, _quality(low=0, high=100_000)] = 0
     pilot: Annotated[bool, _quality()] = False
 

@@ -30,6 +30,11 @@ def decimals(places: int) -> Show:
     return lambda number: DASH if number is None else f"{number:.{places}f}"
 
 
+def percent(share: float) -> str:
+    """A share as people read it."""
+    return f"{100 * share:.10g} %"
+
+
 def p_value(p: float | None) -> str:
     """As papers print it: three decimals, no zero before the point."""
     if p is None:

@@ -35,7 +35,7 @@ class Migration(migrations.Migration):
         migrations.AddField(
             model_name='study',
             name='summary_share',
-            field=models.FloatField(default=0.5, help_text='From 0 to 1, where annotators compare both: how often they are asked about whole summaries.', validators=[annotate.models.study.finite, django.core.validators.MinValueValidator(0.0), django.core.validators.MaxValueValidator(1.0)], verbose_name='share of pairs about summaries'),
+            field=models.FloatField(default=0.5, help_text='Where annotators compare both: how often they are asked about whole summaries.', validators=[annotate.models.study.finite, django.core.validators.MinValueValidator(0.0), django.core.validators.MaxValueValidator(1.0)], verbose_name='share of pairs about summaries'),
         ),
         migrations.AddField(
             model_name='annotator',

@@ -16,12 +16,12 @@ class Migration(migrations.Migration):
         migrations.AddField(
             model_name='study',
             name='shared_share',
-            field=models.FloatField(default=0.0, help_text='From 0 to 0.5, where pairs have one judgment otherwise. A pair that one annotator has judged is shown to another one, and both answers count. This shows how well annotators agree.', validators=[annotate.models.study.finite, django.core.validators.MinValueValidator(0.0), django.core.validators.MaxValueValidator(0.5)], verbose_name='share of pairs judged by two annotators'),
+            field=models.FloatField(default=0.0, help_text='Where pairs have one judgment otherwise. A pair that one annotator has judged is shown to another one, and both answers count. This shows how well annotators agree.', validators=[annotate.models.study.finite, django.core.validators.MinValueValidator(0.0), django.core.validators.MaxValueValidator(0.5)], verbose_name='share of pairs judged by two annotators'),
         ),
         migrations.AlterField(
             model_name='study',
             name='shared_share',
-            field=models.FloatField(default=0.05, help_text='From 0 to 0.5, where pairs have one judgment otherwise. A pair that one annotator has judged is shown to another one, and both answers count. This shows how well annotators agree.', validators=[annotate.models.study.finite, django.core.validators.MinValueValidator(0.0), django.core.validators.MaxValueValidator(0.5)], verbose_name='share of pairs judged by two annotators'),
+            field=models.FloatField(default=0.05, help_text='Where pairs have one judgment otherwise. A pair that one annotator has judged is shown to another one, and both answers count. This shows how well annotators agree.', validators=[annotate.models.study.finite, django.core.validators.MinValueValidator(0.0), django.core.validators.MaxValueValidator(0.5)], verbose_name='share of pairs judged by two annotators'),
         ),
         migrations.AlterField(
             model_name='study',
@@ -31,6 +31,6 @@ class Migration(migrations.Migration):
         migrations.AlterField(
             model_name='study',
             name='repeat_share',
-            field=models.FloatField(default=0.05, help_text='From 0 to 0.5. An annotator’s earlier pair is shown again, at least five pairs later, with its sides swapped. This shows how consistent they are, and never counts twice.', validators=[annotate.models.study.finite, django.core.validators.MinValueValidator(0.0), django.core.validators.MaxValueValidator(0.5)], verbose_name='share of repeats'),
+            field=models.FloatField(default=0.05, help_text='An annotator’s earlier pair is shown again, at least five pairs later, with its sides swapped. This shows how consistent they are, and never counts twice.', validators=[annotate.models.study.finite, django.core.validators.MinValueValidator(0.0), django.core.validators.MaxValueValidator(0.5)], verbose_name='share of repeats'),
         ),
     ]

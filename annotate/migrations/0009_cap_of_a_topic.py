@@ -15,6 +15,6 @@ class Migration(migrations.Migration):
         migrations.AlterField(
             model_name='study',
             name='person_cap',
-            field=models.FloatField(default=0.05, help_text='From 0 to 1. An annotator gives at most this share of a topic’s judgments while other topics need some. After that it may be three times an even share among all who joined, or an even spread of their own pairs over the topics, if that is more. 1 means no limit.', validators=[annotate.models.study.finite, django.core.validators.MinValueValidator(0.0), django.core.validators.MaxValueValidator(1.0)], verbose_name='maximum share of a topic per annotator'),
+            field=models.FloatField(default=0.05, help_text='An annotator gives at most this share of a topic’s judgments while other topics need some. After that it may be three times an even share among all who joined, or an even spread of their own pairs over the topics, if that is more. 100 % means no limit.', validators=[annotate.models.study.finite, django.core.validators.MinValueValidator(0.0), django.core.validators.MaxValueValidator(1.0)], verbose_name='maximum share of a topic per annotator'),
         ),
     ]

@@ -169,7 +169,7 @@ class Study(models.Model):
         _("share of pairs about summaries"),
         default=0.5,
         validators=SHARE,
-        help_text=_("From 0 to 1, where annotators compare both: how often they are asked about whole summaries."),
+        help_text=_("Where annotators compare both: how often they are asked about whole summaries."),
     )
     judgments_per_pair = models.PositiveSmallIntegerField(
         _("judgments per pair"),
@@ -192,7 +192,7 @@ class Study(models.Model):
         validators=SHARE,
         help_text=_(
             "This share of the pairs is drawn at random. The others are drawn because they tell systems apart, which "
-            "needs fewer answers for the same certainty. 1: all at random, as in the paper. 0: in topics without "
+            "needs fewer answers for the same certainty. 100 %: all at random, as in the paper. 0: in topics without "
             "systems, the pairs that tell most of the order of sentences."
         ),
     )
@@ -233,8 +233,8 @@ class Study(models.Model):
         default=0.6,
         validators=SHARE,
         help_text=_(
-            "From 0 to 1. With fewer, an annotator is thanked and leaves with the code for “screened out”. With 2"
-            " practice pairs, 0.6 means that both must match. 0 lets everybody continue."
+            "With fewer, an annotator is thanked and leaves with the code for “screened out”. With 2 practice pairs, "
+            "60 % means that both must match. 0 lets everybody continue."
         ),
     )
     gold_share = models.FloatField(
@@ -242,8 +242,8 @@ class Study(models.Model):
         default=0.0,
         validators=HALF,
         help_text=_(
-            "From 0 to 0.5, for example 0.1 for one pair in ten. Your gold pairs are hidden among the others. "
-            "They are part of an annotator’s work, but never count towards scores."
+            "10 % is one pair in ten. Your gold pairs are hidden among the others. They are part of an annotator’s "
+            "work, but never count towards scores."
         ),
     )
     shared_share = models.FloatField(
@@ -251,8 +251,8 @@ class Study(models.Model):
         default=StudySettings().shared_share,
         validators=HALF,
         help_text=_(
-            "From 0 to 0.5, where pairs have one judgment otherwise. A pair that one annotator has judged is shown to "
-            "another one, and both answers count. This shows how well annotators agree."
+            "Where pairs have one judgment otherwise. A pair that one annotator has judged is shown to another one, "
+            "and both answers count. This shows how well annotators agree."
         ),
     )
     repeat_share = models.FloatField(
@@ -260,8 +260,8 @@ class Study(models.Model):
         default=StudySettings().repeat_share,
         validators=HALF,
         help_text=_(
-            "From 0 to 0.5. An annotator’s earlier pair is shown again, at least five pairs later, with its sides"
-            " swapped. This shows how consistent they are, and never counts twice."
+            "An annotator’s earlier pair is shown again, at least five pairs later, with its sides swapped. This shows "
+            "how consistent they are, and never counts twice."
         ),
     )
     reading_speed = models.PositiveIntegerField(
@@ -287,9 +287,9 @@ class Study(models.Model):
         default=0.05,
         validators=SHARE,
         help_text=_(
-            "From 0 to 1. An annotator gives at most this share of a topic’s judgments while other topics need some. "
-            "After that it may be three times an even share among all who joined, or an even spread of their own "
-            "pairs over the topics, if that is more. 1 means no limit."
+            "An annotator gives at most this share of a topic’s judgments while other topics need some. After that it "
+            "may be three times an even share among all who joined, or an even spread of their own pairs over the "
+            "topics, if that is more. 100 % means no limit."
         ),
     )
     judgments_per_hour = models.PositiveIntegerField(

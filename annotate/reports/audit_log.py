@@ -9,6 +9,8 @@ from django.contrib.auth.models import User
 from django.utils.translation import gettext as _
 
 from annotate.models import AuditEntry
+from annotate.reports.method import value_in_words
+from formats.settings import NAMES
 
 
 def in_words(entries: Iterable[AuditEntry]) -> list[dict[str, Any]]:
@@ -30,9 +32,9 @@ def _details(detail: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
     """In words: names and values, and each setting's value before and after."""
     for name, value in detail.items():
         if name == "changes":
-            yield from (
-                (_words(setting), f"{_words(before)} → {_words(after)}") for setting, (before, after) in value.items()
-            )
+            for setting, values in value.items():
+                before, after = (_words(value_in_words(setting, own) if setting in NAMES else own) for own in values)
+                yield _words(setting), f"{before} → {after}"
         elif name not in {"reason", "key"}:
             yield _words(name), _words(value)
 

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any, cast
 from django.utils.translation import gettext as _
 
 from annotate.models import Study
-from formats.settings import counting
+from formats.settings import SETTINGS, counting
+from formats.shown import percent
 
 if TYPE_CHECKING:
     from django.db.models import Field
@@ -40,6 +41,8 @@ def name_in_words(name: str) -> str:
 def value_in_words(name: str, value: Any) -> Any:
     if isinstance(value, bool):
         return _("yes") if value else _("no")
+    if any(setting.name == name and setting.is_share for setting in SETTINGS):
+        return percent(value)
     return dict(_field(name).flatchoices).get(value, f"{value:g}" if isinstance(value, float) else value)
 
 

@@ -140,7 +140,7 @@ def test_what_is_asked_badly_is_said_beside_the_field(study) -> None:
     text = text_of(signed_in(study), address(study, "forecast"), seconds="-3")
     assert "greater than or equal to 0.1" in text
     answer = signed_in(study).post(reverse("forecast_ask", args=[study.pk]), {"careless": "300"}, follow=True)
-    assert "less than or equal to 100" in answer.content.decode()
+    assert "At most 100 %." in answer.content.decode()
     assert not Forecast.objects.exists()
 
 

@@ -686,12 +686,13 @@ def test_people_are_ordered_by_repeats_where_enough_have_some_and_else_by_fit() 
 def test_the_log_says_in_words_what_a_setting_was_and_became(client: Client) -> None:
     study = making.study()
     owner = making.owner(study)
-    studies.change_settings(study, owner, ties_allowed=not study.ties_allowed, judgments_per_pair=3)
+    studies.change_settings(study, owner, ties_allowed=not study.ties_allowed, judgments_per_pair=3, gold_share=0.1)
     client.force_login(owner)
     log = text_of(client, reverse("log", args=[study.pk]))
     assert "judgments per pair" in log
     assert "1 → 3" in log
     assert "no → yes" in log
+    assert "0 % → 10 %" in log
     assert "judgments_per_pair" not in log
 
 

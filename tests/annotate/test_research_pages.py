@@ -162,12 +162,12 @@ def test_a_value_that_will_not_do_is_said_beside_its_field(client: Client, study
     page = reverse("study_settings", args=[study.pk])
     form = client.get(page).context["form"]
     filled = {name: form[name].value() for name in form.fields if form[name].value() is not False}
-    answer = client.post(page, filled | {"prior": "-1", "title": "", "gold_share": "0.7"})
+    answer = client.post(page, filled | {"prior": "-1", "title": "", "gold_share": "70"})
     assert answer.status_code == 200
     assert set(answer.context["form"].errors) == {"prior", "title", "gold_share"}
     html = answer.content.decode()
     assert '<details class="fold" open>' in html  # where the prior is set
-    assert '<a href="#id_gold_share">Share of gold pairs</a>: At most 0.5.' in html
+    assert '<a href="#id_gold_share">Share of gold pairs</a>: At most 50 %.' in html
     (focused,) = re.findall("<[^>]*autofocus", html)
     assert 'name="title"' in focused
     study.refresh_from_db()
@@ -183,7 +183,7 @@ def test_eight_settings_are_shown_and_the_others_folded_behind_what_is_set(
     page = words(answer)
     assert len(answer.context["form"].first()) == 8
     assert (
-        page.index("as in the paper (Zopf 2018)") < page.index("Expert settings") < page.index("share of repeats: 0.1")
+        page.index("as in the paper (Zopf 2018)") < page.index("Expert settings") < page.index("share of repeats: 10 %")
     )
     assert "combined: importance" not in page
     studies.change_settings(study, owner, repeat_share=0.05, score="combined")

@@ -89,7 +89,7 @@ def test_an_invitation_shows_question_example_and_button_without_scrolling(
 def test_a_form_that_is_wrong_leads_to_its_fields(page: Page, study: Study, axe: Axe) -> None:
     sign_in(page, owner(study), f"/studies/{study.pk}/settings/")
     page.locator("summary", has_text="Expert settings").click()
-    page.get_by_label("Share of gold pairs").fill("0.9")
+    page.get_by_label("Share of gold pairs").fill("90")
     page.get_by_label("Show annotators their progress").uncheck()
     page.get_by_label("Smoothing").select_option("none")
     expect(page.locator(".sticky")).to_contain_text("3 changes: all scores are recomputed")

@@ -95,7 +95,7 @@ def test_from_sign_in_to_an_invitation_by_keyboard_alone(page: Page, ada: User, 
     follow(page, "Settings")
     tab_to(page, page.locator("summary", has_text="Expert settings"))
     page.keyboard.press("Enter")
-    write(page, "Share of repeats", "0.1")
+    write(page, "Share of repeats in percent", "10")
     press(page, "Save")
     expect(page.get_by_text("The settings were saved.")).to_be_visible()
     follow(page, "People")

@@ -43,7 +43,7 @@ def forecast_ask(request: HttpRequest, study: Study) -> HttpResponse:
     form = SimulateForm(request.POST)
     if form.is_valid():
         with refusals_shown(request):
-            forecasts.ask(study, user_of(request), form.share)
+            forecasts.ask(study, user_of(request), form.cleaned_data["careless"])
     else:
         messages.error(request, f"{form['careless'].label}: {form.errors['careless'][0]}")
     return redirect(f"{reverse('analysis', args=[study.pk, 'forecast'])}?{_query(request.POST)}".removesuffix("?"))
