@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from formats.questionnaire import Question
-from formats.shown import Cell, Column, Shown, Table, as_text
+from formats.shown import Cell, Column, Show, Shown, Table, as_text
 from formats.words import gettext as _
 from formats.words import ngettext
 
@@ -71,19 +71,28 @@ def _spread(numbers: Sequence[float]) -> dict[str, float]:
 
 
 def _answers(about: AboutAnnotators) -> Table:
-    texts = [question.text for question in about.questions]
     columns = (Column("annotator", _("Annotator"), as_text), Column("version", _("Version")))
     return Table(
         "answers",
         _("The answers of each annotator"),
-        (*columns, *(Column(text, text, as_text) for text in texts)),
+        (*columns, *(Column(own.text, own.text, _words_for(own)) for own in about.questions)),
         tuple(
-            (own.pseudonym, own.version, *(_cell(own.answers.get(text)) for text in texts)) for own in about.answered
+            (own.pseudonym, own.version, *(_cell(own.answers.get(question.text)) for question in about.questions))
+            for own in about.answered
         ),
         links=tuple({"annotator_id": own.key} for own in about.answered),
         leads_to="study_annotator",
         note=_("A step of a scale is a number, 1 for the first."),
     )
+
+
+def _words_for(question: Question) -> Show:
+    """An answer on a scale with its step and its last one; a changed scale may not have the step."""
+    last = len(question.options)
+    of_last = _("%(step)s of %(last)d")
+    if question.kind != "scale":
+        return as_text
+    return lambda cell: of_last % {"step": cell, "last": last} if question.allows(cell) else as_text(cell)
 
 
 def _cell(answer: Any) -> Cell:

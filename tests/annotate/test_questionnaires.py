@@ -204,6 +204,7 @@ def test_answers_are_counted_and_listed_for_those_alone_who_manage_annotators():
     html = signed_in(making.member(study, "admin")).get(page).content.decode()
     assert "2 annotators have answered the questionnaire." in html
     assert "mean 4.75, from 2 to 7.5" in html
+    assert "2 of 3" in html, "a step of a scale"
     assert signed_in(making.member(study, "researcher")).get(page).status_code == 403
     owner = signed_in(making.owner(study))
     file = owner.get(reverse("analysis_csv", args=[study.pk, "about-annotators", "answers"]))
