@@ -90,7 +90,7 @@ class Table:
     `name`: of its files; `note`: what its columns mean, in sentences; `links`: of each row, what a click on its first
     cell chooses, or None; `leads_to`: the page of the study that it opens instead, with the keys of its address in
     `links`; `marked`: the rows to highlight; `folded`: pages and terminals leave it to the files; `closed`: pages
-    show its title, and the rest on a click.
+    show its title, and the rest on a click; `first`: so many rows are open on a page and the others folded, 0 for all.
     """
 
     name: str
@@ -103,6 +103,7 @@ class Table:
     marked: frozenset[int] = frozenset()
     folded: bool = False
     closed: bool = False
+    first: int = 0
 
     def for_reader(self, abilities: Collection[str]) -> Table:
         """The columns that a reader with these abilities may see."""

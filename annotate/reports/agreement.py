@@ -6,15 +6,17 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
+from django.db.models import Count, Q
 from django.utils.translation import gettext as _
 
-from annotate.models import Annotator, Judgment, Pair, Result, Study, Topic
+from annotate.models import Annotator, Assignment, Judgment, Pair, Result, Study, Topic
 from annotate.models.judging import texts_of
 from formats.analyses.annotator_agreement import NamedAgreement
 from formats.answers import HALF, share_of_first
 from formats.results import StudyAgreement, from_json
 
-DISPUTED = 100
+DISPUTED = 25
+_IN_PLACE = Q(holds_place=True)
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,12 +33,21 @@ def named(row: Result) -> NamedAgreement:
     """The record with names in place of keys."""
     record = from_json(StudyAgreement, row.record)
     pairs = Pair.objects.select_related(*texts_of(), "topic")
+    assert row.study is not None, "this is of a study"
+    given = Assignment.objects.filter(
+        topic__study=row.study_id, annotator__kind=row.study.leading_kind, state=Assignment.State.JUDGED
+    ).exclude(reason=Assignment.Reason.TRAINING)
+    of_reason = {reason: Count("pk", filter=Q(reason=reason)) for reason in ("repeat", "gold")}
+    again = Count("pk", filter=_IN_PLACE) - Count("pair", filter=_IN_PLACE, distinct=True)
+    sums = given.aggregate(answers=Count("pk"), again=again, **of_reason)
     disputed = pairs.in_bulk([pair.pair for pair in record.disputed])
     return NamedAgreement(
         record,
         {topic.pk: _named(topic) for topic in Topic.asked.filter(study=row.study_id).order_by("position")},
         dict(Annotator.objects.filter(pk__in=record.table.annotators).values_list("pk", "pseudonym")),
         {key: (pair.topic.name, pair.first.name, pair.second.name) for key, pair in disputed.items()},
+        sums["answers"],
+        (sums["again"], sums["repeat"], sums["gold"]),
     )
 
 

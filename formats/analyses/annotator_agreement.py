@@ -9,7 +9,7 @@ from functools import partial
 from formats import results
 from formats.plots import course_plot
 from formats.results import Agreement, Bounded, StudyAgreement
-from formats.shown import DASH, Cell, Column, Figure, Shown, Table, as_text, figure
+from formats.shown import DASH, Cell, Column, Figure, Shown, Table, as_text, figure, percent
 from formats.words import gettext as _
 from formats.words import gettext_noop
 
@@ -26,6 +26,10 @@ WHY = {
 }
 #: Two annotators who share fewer pairs are shown in grey: one pair more could turn their share round.
 THIN = 5
+#: Topics with fewer shared pairs come last: their alpha may be anything.
+FEW = 10
+#: So many topics, and annotators, are open on a page.
+OPEN = 10
 #: Steps of colour in the heat map.
 STEPS = 10
 
@@ -57,13 +61,16 @@ class Two:
 class NamedAgreement:
     """A study's agreement with the names of its topics, of its annotators and of pairs: topic and both sentences.
 
-    What has been removed since has no name and is not shown.
+    What has been removed since has no name and is not shown. `answers`: all that the annotators gave, practice aside;
+    `checks`: how many of them were about a pair that another one had judged, repeats, and gold pairs.
     """
 
     agreement: StudyAgreement
     topics: Mapping[int, str]
     annotators: Mapping[int, str]
     pairs: Mapping[int, tuple[str, str, str]]
+    answers: int = 0
+    checks: tuple[int, int, int] = (0, 0, 0)
 
     @property
     def in_order(self) -> list[tuple[int, str]]:
@@ -89,7 +96,7 @@ class NamedAgreement:
 
     @property
     def listed(self) -> list[Two]:
-        """The same two by two, those who agree least first, thin ones last."""
+        """For files the same two by two, those who agree least first, thin ones last."""
         cells = [cell for _annotator, row in self.heat for cell in row if cell.shared]
         return sorted(cells, key=lambda cell: (cell.is_thin, cell.alike / cell.shared, -cell.shared))
 
@@ -108,13 +115,11 @@ def _in_order(shared: tuple[tuple[int, ...], ...]) -> list[int]:
 
 
 def show(named: NamedAgreement, _asked: Mapping[str, str]) -> Shown:
-    """The study and its topics, the course of alpha, and in files who agrees with whom and on which pairs not."""
+    """The course of alpha, topics, who agrees least, and what checks take; in files also who agrees with whom."""
     agreement = named.agreement
-    return Shown(
-        verdict(agreement),
-        [_by_topic(named), *_course(agreement), _time(agreement), _two_by_two(named), _disputed(named)],
-        notes=_without_pairs(named),
-    )
+    in_files = _time(agreement), _two_by_two(named), _disputed(named)
+    shown = _by_topic(named), _with_others(named), _checks(named)
+    return Shown(verdict(agreement), [*_course(agreement), *shown, *in_files], notes=_without_pairs(named))
 
 
 def verdict(agreement: StudyAgreement) -> str:
@@ -128,36 +133,103 @@ def verdict(agreement: StudyAgreement) -> str:
 def _said(study: Agreement) -> str:
     if study.why:
         return _(WHY[study.why])
-    about = {"percent": printed(study.percent), "alpha": printed(study.alpha), "pairs": study.pairs}
-    sentence = _(
-        "On %(pairs)d pairs with two or more judgments, agreement is %(percent)s and Krippendorff’s alpha %(alpha)s "
-        "(95%% intervals). An alpha of 1 is perfect agreement, 0 is what chance gives."
+    than_chance = (
+        _("more often than by chance")
+        if (study.alpha.low or 0) > 0
+        else _("less often than by chance")
+        if (study.alpha.high or 0) < 0
+        else _("as often as chance might give")
     )
-    return sentence % about
+    sentence = _(
+        "Annotators agree in %(percent)s of %(comparisons)d comparisons, %(than_chance)s: Krippendorff’s alpha, "
+        "direction-free, is %(alpha)s, where 1 is perfect agreement and 0 is chance. This rests on %(pairs)d pairs "
+        "with two or more judgments; intervals are 95%%."
+    )
+    own = {"percent": printed(study.percent, is_share=True), "alpha": printed(study.alpha), "than_chance": than_chance}
+    return sentence % {**own, "comparisons": study.comparisons, "pairs": study.pairs}
 
 
-def printed(own: Bounded | results.Figure) -> str:
-    """A value with its interval, where there is one."""
+def printed(own: Bounded | results.Figure, *, is_share: bool = False) -> str:
+    """A value with its interval, where there is one; a share in percent."""
     if own.value is None:
         return DASH
-    is_bounded = own.low is not None and own.high is not None
-    return f"{own.value:.2f}" + (f" [{own.low:.2f}, {own.high:.2f}]" if is_bounded else "")
+    unit, places, after = (100, 0, " %") if is_share else (1, 2, "")
+    value, *ends = (f"{unit * number:.{places}f}" for number in (own.value, own.low, own.high) if number is not None)
+    return f"{value}{after}" + (f" [{', '.join(ends)}]" if len(ends) == 2 else "")
+
+
+def cells(own: Bounded | results.Figure, *, is_share: bool = False) -> tuple[Cell, ...]:
+    """Cells of a value: itself and both ends of its interval for files, all in words for people."""
+    return own.value, own.low, own.high, printed(own, is_share=is_share)
+
+
+def _with_others(named: NamedAgreement) -> Table:
+    """Annotators, those who agree least with all others first."""
+    table = named.agreement.table
+    lines = []
+    for k, key in enumerate(table.annotators):
+        alike, shared = (sum(row[:k] + row[k + 1 :]) for row in (table.alike[k], table.shared[k]))
+        if shared and key in named.annotators:
+            lines.append((shared < THIN, alike / shared, named.annotators[key], alike, shared, key))
+    lines.sort()
+    return Table(
+        "with-others",
+        _("Who disagrees most"),
+        (
+            Column("annotator", _("Annotator"), as_text),
+            Column("share", _("Agrees with others"), _percent),
+            Column("alike"),
+            Column("comparisons", _("Comparisons")),
+        ),
+        tuple((name, share, alike, shared) for _is_thin, share, name, alike, shared, _key in lines),
+        note=_(
+            "A comparison is with one other annotator about one pair; those with fewer than five come last. A low "
+            "share is a reason to look, not a verdict."
+        ),
+        links=tuple({"annotator_id": key} for *_own, key in lines),
+        leads_to="study_annotator",
+        folded=not lines,
+        first=OPEN,
+    )
+
+
+def _checks(named: NamedAgreement) -> Table:
+    """How many of the answers went into checks."""
+    titles = _("Pairs that another annotator had judged"), _("Repeats"), _("Gold pairs")
+    return Table(
+        "checks",
+        _("What the checks take"),
+        (
+            Column("check", _("Check"), as_text),
+            Column("answers", _("Answers")),
+            Column("share", _("Share of all answers"), _percent),
+        ),
+        tuple((title, n, n / max(named.answers, 1)) for title, n in zip(titles, named.checks, strict=True)),
+        note=_("Of %(n)d answers. The first count towards scores too; repeats and gold pairs do not.")
+        % {"n": named.answers},
+        folded=not named.agreement.study.pairs,
+    )
+
+
+def _percent(share: float) -> str:
+    return percent(round(share, 2))
 
 
 def _by_topic(named: NamedAgreement) -> Table:
     lines: list[tuple[str, Agreement]] = [(_("The study"), named.agreement.study)]
     apart = (_("Sentences"), named.agreement.sentences), (_("Summaries"), named.agreement.summaries)
     lines += [(title, own) for title, own in apart if own]
-    lines += [
-        (named.topics[own.topic], own) for own in named.agreement.topics if own.pairs and own.topic in named.topics
-    ]
+    some = [own for own in named.agreement.topics if own.pairs and own.topic in named.topics]
+    some.sort(key=lambda own: (own.pairs < FEW, own.alpha.value or 0 if own.pairs >= FEW else 0))
+    first = len(lines) + min(OPEN, sum(own.pairs >= FEW for own in some))
+    lines += [(named.topics[own.topic], own) for own in some]
     return Table(
         "agreement",
         _("Agreement of annotators"),
         (
             Column("topic", _("Topic"), as_text),
             Column("judgments"),
-            Column("pairs", _("Pairs with two or more judgments")),
+            Column("pairs", _("Shared pairs")),
             Column("comparisons"),
             *(
                 column
@@ -169,12 +241,14 @@ def _by_topic(named: NamedAgreement) -> Table:
         ),
         tuple(_line(title, own) for title, own in lines),
         note=_(
-            "Each figure is followed by its 95% interval, from a bootstrap over pairs. An alpha of 1 is perfect "
-            "agreement, 0 is what chance gives. A dash means that there are too few data to compute it. "
-            "Direction-free: which sentence of a pair is stored first is an accident, so chance counts every answer "
-            "half in each direction. Alpha and kappa as they are usually computed may be lower."
+            "Topics with fewer than ten shared pairs come last, the lowest alpha of the others first. Each figure is "
+            "followed by its 95% interval, from a bootstrap over pairs; a dash means that there are too few data to "
+            "compute it. Direction-free: which sentence of a pair is stored first is an accident, so chance counts "
+            "every answer half in each direction. Alpha and kappa as they are usually computed may be lower."
         ),
         marked=frozenset({0}),
+        folded=not named.agreement.study.pairs,
+        first=first,
     )
 
 
@@ -186,8 +260,7 @@ def _without_pairs(named: NamedAgreement) -> tuple[str, ...]:
 
 
 def _line(title: str, own: Agreement) -> tuple[Cell, ...]:
-    of_each = (getattr(own, name) for name in STATISTICS)
-    figures = [cell for bounded in of_each for cell in (bounded.value, bounded.low, bounded.high, printed(bounded))]
+    figures = [cell for name in STATISTICS for cell in cells(getattr(own, name), is_share=name == "percent")]
     return title, own.judgments, own.pairs, own.comparisons, *figures, own.why, _(WHY[own.why]) if own.why else ""
 
 

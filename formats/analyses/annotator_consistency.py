@@ -6,8 +6,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
+from formats.analyses.annotator_agreement import cells, printed
 from formats.results import Figure
-from formats.shown import Column, Shown, Table, as_text, bounded, decimals, interval
+from formats.shown import Column, Shown, Table, as_text
 from formats.words import gettext as _
 
 
@@ -30,21 +31,16 @@ def show(least: Sequence[Consistency], _asked: Mapping[str, str]) -> Shown:
 
 def _verdict(first: Consistency) -> str:
     own = first.figure
-    about = {
-        "name": first.annotator,
-        "value": f"{own.value:.2f}",
-        "interval": interval(own.low, own.high, 2),
-        "n": own.n,
-    }
+    about = {"name": first.annotator, "value": printed(own, is_share=first.by == "repeats"), "n": own.n}
     if first.by == "fit":
         by_fit = _(
             "Too few pairs have been shown twice, so annotators are ordered by how well a model of the others’ answers "
-            "explains theirs: lowest for %(name)s, %(value)s %(interval)s on %(n)d answers."
+            "explains theirs: lowest for %(name)s, %(value)s on %(n)d answers."
         )
         return by_fit % about
     by_repeats = _(
         "Consistency is lowest for %(name)s: of %(n)d pairs shown twice, sides swapped, the same sentence was "
-        "preferred both times in a share of %(value)s %(interval)s."
+        "preferred both times in %(value)s."
     )
     return by_repeats % about
 
@@ -56,18 +52,15 @@ def _table(least: Sequence[Consistency]) -> Table:
         (
             Column("annotator", _("Annotator"), as_text),
             Column("by"),
-            Column("value", _("Predictability") if least[0].by == "fit" else _("Repeats"), decimals(2)),
-            Column("low"),
-            Column("high"),
-            Column("", _("95% interval")),
+            *(Column(name) for name in ("value", "low", "high")),
+            Column("", _("Predictability") if least[0].by == "fit" else _("Repeats")),
             Column("n", "n"),
         ),
-        tuple((line.annotator, line.by, *bounded(line.figure, 2), line.figure.n) for line in least),
+        tuple((own.annotator, own.by, *cells(own.figure, is_share=own.by == "repeats"), own.figure.n) for own in least),
         links=tuple({"annotator_id": line.key} for line in least),
         leads_to="study_annotator",
         note=_(
-            "Owczarzak et al. (2012) ask how consistent those are who rate summaries, and whether the ranking changes "
-            "without the least consistent one or two. These are the same questions about annotators, who judge pairs "
-            "of sentences."
+            "With 95% intervals. Owczarzak et al. (2012) ask the same of those who rate summaries, and whether the "
+            "ranking changes without the least consistent one or two."
         ),
     )

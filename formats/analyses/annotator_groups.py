@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from formats.analyses.annotator_agreement import printed
+from formats.analyses.annotator_agreement import cells
 from formats.points import unit_of
 from formats.questionnaire import FEWEST
 from formats.results import GroupOutcome, LeaderboardRow
@@ -65,7 +65,7 @@ def _agreement(groups: Sequence[Group]) -> Table:
 def _line(name: str, own: GroupOutcome) -> tuple[Cell, ...]:
     agreement = own.outcome.agreement
     of_each = (agreement.percent, agreement.alpha, own.with_others)
-    figures = [cell for figure in of_each for cell in (figure.value, figure.low, figure.high, printed(figure))]
+    figures = [cell for figure in of_each for cell in cells(figure, is_share=figure is not agreement.alpha)]
     numbers = own.annotators, agreement.judgments, own.outcome.judgments
     return name, *numbers, *figures, agreement.comparisons, own.with_others.n
 

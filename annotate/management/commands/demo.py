@@ -11,6 +11,7 @@ from typing import Any
 from django.contrib.auth.models import Permission, User
 from django.core.management import call_command
 from django.db import transaction
+from django.urls import reverse
 
 import formats
 from annotate import imports, invitations, judging, members, studies
@@ -74,8 +75,9 @@ class Command(serve.Command):
         """Print the address and a link for each role."""
         own = Invitation.objects.filter(label=LABEL, created_by__username=OWNER)
         invitation = own.select_related("study").latest("pk")
-        study = invitation.study
-        pages = {"researcher": f"/studies/{study.pk}/", "admin": f"/studies/{study.pk}/annotators/"}
+        rated = Study.objects.filter(title=RATED_TITLE).latest("pk")
+        agreement = reverse("analysis", args=[rated.pk, "agreement-of-annotators"])
+        pages = {"researcher": f"/studies/{invitation.study_id}/", "admin": agreement}
         super().welcome(origin)
         self.stdout.write("The invitation to judge, for anybody (here, on a phone, in another browser):\n")
         self.stdout.write(f"  {'annotator':<11}{origin}{invitations.invitation_path(invitation)}\n\n")

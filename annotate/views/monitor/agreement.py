@@ -23,7 +23,7 @@ def study_disputed(request: HttpRequest, study: Study) -> HttpResponse:
         request,
         study,
         "monitor/disputed.html",
-        here="disputed",
+        here="agreement-of-annotators",
         disputes=agreement.between(study, *both) if both else agreement.most_disputed(study),
         both=both,
         among=rests_on.among(study),

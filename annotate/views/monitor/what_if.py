@@ -21,7 +21,7 @@ from annotate.reports.study import worker_is_there
 from annotate.reports.what_if import changes, score_of, unit
 from annotate.views.refusals import refusals_shown
 from annotate.views.research.pages import STUDY, UNCHANGED, digest, is_seen, keys, page, user_of
-from formats.analyses.annotator_agreement import STATISTICS
+from formats.analyses.annotator_agreement import STATISTICS, printed
 from formats.points import why_untested
 from formats.results import WhatIf
 
@@ -80,7 +80,7 @@ def _outcomes(what_if: WhatIf) -> list[dict[str, Any]]:
             "outcome": outcome,
             "title": title,
             "pairs": outcome.agreement.pairs,
-            "figures": [getattr(outcome.agreement, name) for name in STATISTICS],
+            "figures": [printed(getattr(outcome.agreement, name), is_share=name == "percent") for name in STATISTICS],
         }
         for title, outcome in ((_("Now"), what_if.before), (_("After"), what_if.after))
     ]

@@ -146,7 +146,8 @@ def table_part(table: Table, study_id: int, asked: Mapping[str, str]) -> Mapping
         }
         for k, (link, row, above) in enumerate(zip(links, texts, [[], *texts], strict=False))
     ]
-    return {"table": table, "rows": rows, "groups": _groups(table), "hidden": len(table.rows) - len(rows)}
+    blocks = [rows[: table.first], rows[table.first :]] if table.first else [rows]
+    return {"table": table, "blocks": blocks, "groups": _groups(table), "hidden": len(table.rows) - len(rows)}
 
 
 def _link(table: Table, study_id: int, asked: Mapping[str, str], link: Mapping[str, str | int]) -> str:

@@ -38,6 +38,8 @@ def _data(name: str, label: Promise) -> Page:
     return Page(name, label, "study_data", query=f"?show={name}")
 
 
+#: Agreement first: it is where admins begin.
+_agreement, *_of_people = _analyses("people")
 TABS: dict[Promise, list[Page]] = {
     _("Overview"): [Page("overview", _("Overview"), "study")],
     _("Texts"): [
@@ -56,11 +58,11 @@ TABS: dict[Promise, list[Page]] = {
         Page("methods", _("Methods"), "study_methods"),
     ],
     _("People"): [
+        _agreement,
         Page("annotators", _("Annotators"), "study_annotators", "annotators"),
         Page("members", _("Invitations"), "study_members", "annotators"),
         Page("recruitment", _("Recruitment"), "study_recruitment", "settings"),
-        *_analyses("people"),
-        Page("disputed", _("Disputed"), "disputed", "annotators"),
+        *_of_people,
         Page("log", _("Log"), "log", "annotators"),
     ],
     _("Settings"): [
@@ -80,7 +82,7 @@ HELP = {
     ),
     "recruitment": "researchers#pay-annotators-from-a-platform",
     "agreement-of-annotators": "admins#agreement",
-    **dict.fromkeys(("disputed", "misfits", "coverage"), "admins#disputed-pairs-misfitting-sentences-coverage"),
+    **dict.fromkeys(("misfits", "coverage"), "admins#misfitting-sentences-and-coverage"),
     **dict.fromkeys(("consistency-of-annotators", "influence", "smallest-set"), "admins#influence-and-consistency"),
     "assessors": "admins#assessors",
     "log": "admins#the-audit-log",
