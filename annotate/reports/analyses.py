@@ -433,10 +433,6 @@ def _groups(study: Study) -> Stored:
     )
 
 
-def _consistency(study: Study) -> Stored:
-    return _of_annotators(study, lambda _head: diagnostics.least_consistent(study))
-
-
 def _influence(study: Study) -> Stored:
     if (own := diagnostics.name_of(study, "influence")) != "influence":
         return _of_head(study, own, diagnostics.influence, _ranked(study))
@@ -536,7 +532,6 @@ STORED: Mapping[str, Callable[[Any], Stored]] = {
     "influence": _influence,
     "smallest-set": _smallest_set,
     "agreement-of-annotators": partial(_of_annotators, record=agreement.named),
-    "consistency-of-annotators": _consistency,
     "about-annotators": _about_annotators,
     "groups-of-annotators": _groups,
     "metric-agreement": _agreement,

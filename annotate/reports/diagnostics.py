@@ -2,30 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
-from typing import Any, Literal
+from typing import Any
 
 from django.db.models import F
 from django.utils.translation import gettext as _
 
-from annotate.models import Annotator, AnnotatorReport, Judgment, Ranking, Result, ScoredBy, Sentence, Study, Topic
+from annotate.models import Annotator, Judgment, Ranking, Result, ScoredBy, Sentence, Study, Topic
 from annotate.models.judging import texts_of
 from annotate.reports.leaderboard import headline
 from annotate.reports.what_if import score_of
 from formats.analyses import OF_STUDY, Analysis
-from formats.analyses.annotator_consistency import Consistency
 from formats.analyses.coverage import TopicCoverage
 from formats.analyses.influence import NamedInfluence
 from formats.analyses.misfits import MisfittingSentence
 from formats.analyses.smallest_set import AnswerOfSet, FoundSet
 from formats.points import why_untested
-from formats.results import Coverage, Figure, Influence, Key, Misfit, SmallestSet, from_json
+from formats.results import Coverage, Influence, Key, Misfit, SmallestSet, from_json
 
 MISFITS = 50
-#: Fewer repeated pairs say too little about an annotator's consistency.
-FEW_REPEATS = 3
-INCONSISTENT = 10
 
 
 def coverage(study: Study) -> tuple[TopicCoverage, ...]:
@@ -136,30 +132,3 @@ def _answer(judgment: Judgment) -> AnswerOfSet:
 
 def _named(text: Sentence, topic: Topic) -> str:
     return text.document.name if topic.compares_summaries else text.text
-
-
-def least_consistent(study: Study) -> tuple[Consistency, ...]:
-    """Annotators whose answers count, the least consistent first: by repeated pairs if enough of them have some.
-
-    Both measures are never mixed: a share and a log-likelihood have no common order. One annotator alone is not listed:
-    there are no others whose answers could explain theirs.
-    """
-    rows = AnnotatorReport.objects.filter(
-        annotator__study=study, annotator__excluded_at=None, annotator__kind=study.leading_kind
-    )
-    parts = rows.annotate(repeats=F("figures__repeats"), fit=F("figures__fit")).defer("figures")
-    reports = [(row.annotator, row.repeats, row.fit) for row in parts.select_related("annotator")]
-    repeats = _known(((annotator, figure) for annotator, figure, _fit in reports), FEW_REPEATS)
-    by_repeats = len(repeats) >= FEW_REPEATS
-    lines = repeats if by_repeats else _known(((annotator, figure) for annotator, _repeats, figure in reports), 2)
-    if len(lines) < 2:
-        return ()
-    worst = sorted(lines, key=lambda line: (line[1].value, line[0].pk))[:INCONSISTENT]
-    by: Literal["repeats", "fit"] = "repeats" if by_repeats else "fit"
-    return tuple(Consistency(annotator.pk, annotator.pseudonym, figure, by) for annotator, figure in worst)
-
-
-def _known(stored: Iterable[tuple[Annotator, Any]], least: int) -> list[tuple[Annotator, Figure]]:
-    """The figures that exist and rest on at least `least`."""
-    figures = ((annotator, from_json(Figure, figure)) for annotator, figure in stored if figure)
-    return [(annotator, figure) for annotator, figure in figures if figure.n >= least and figure.value is not None]

@@ -9,7 +9,6 @@ from typing import Any, Literal
 from formats.analyses import (
     about_annotators,
     annotator_agreement,
-    annotator_consistency,
     annotator_groups,
     assessors,
     both_questions,
@@ -221,17 +220,6 @@ ANALYSES = (
         needs=_TWO_ANNOTATORS,
         ability="annotators",
         template="monitor/heat_map.html",
-    ),
-    Analysis(
-        name="consistency-of-annotators",
-        tab="people",
-        title=gettext_noop("Consistency"),
-        asks=gettext_noop("Which annotators are least consistent?"),
-        keys=(),
-        show=annotator_consistency.show,
-        needs=_TWO_ANNOTATORS,
-        ability="annotators",
-        template="monitor/least_consistent.html",
     ),
     Analysis(
         name="about-annotators",

@@ -97,7 +97,7 @@ OF_STUDY = (
     *("leaderboard_ranks_svg", "disputed"),
     *("judgments_jsonl", "judgments_csv"),
 )
-OF_ANNOTATORS = ("agreement-of-annotators", "consistency-of-annotators", "influence", "coverage", "misfits")
+OF_ANNOTATORS = ("agreement-of-annotators", "influence", "coverage", "misfits")
 OF_TOPIC = ("topic", "topic_leaderboard", "topic_leaderboard_csv", "topic_leaderboard_tex", "topic_leaderboard_svg")
 
 

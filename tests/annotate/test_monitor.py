@@ -30,7 +30,7 @@ from annotate.models import (
     WorkerPulse,
 )
 from annotate.refusal import Refusal
-from annotate.reports import agreement, annotator_answers, annotators, diagnostics, worker
+from annotate.reports import agreement, annotator_answers, annotators, worker
 from evaluation.worker import tasks
 from evaluation.worker.agenda import find_work
 from formats import Preference
@@ -386,7 +386,7 @@ def many() -> Study:
 
 PAGES = (
     *(("study_annotators",), ("disputed",), ("log",), ("leaderboard",)),
-    *(("analysis", "agreement-of-annotators"), ("analysis", "consistency-of-annotators")),
+    ("analysis", "agreement-of-annotators"),
 )
 
 
@@ -667,25 +667,6 @@ def test_where_only_others_have_judged_there_is_nobody_to_leave_out(two_annotato
     text = text_of(signed_in(two_annotators), address(two_annotators, "influence"))
     assert "There is no annotator to leave out yet." in text
     assert "left out in turn" not in text
-
-
-def test_people_are_ordered_by_repeats_where_enough_have_some_and_else_by_fit() -> None:
-    study = ready_study()
-    people = [joined(study) for _ in range(4)]
-
-    def report(repeats: int, among: int = 4) -> list[str]:
-        AnnotatorReport.objects.all().delete()
-        for k, one in enumerate(people[:among]):
-            figures = {"repeats": {"value": k / 10, "n": repeats}, "fit": {"value": -k / 10, "n": 9}}
-            AnnotatorReport.objects.create(annotator=one, version=1, figures=figures, computed_at=timezone.now())
-        return [one.by for one in diagnostics.least_consistent(study)[:1]] + [
-            one.annotator for one in diagnostics.least_consistent(study)
-        ]
-
-    names = [one.pseudonym for one in people]
-    assert report(repeats=5) == ["repeats", *names]
-    assert report(repeats=0) == ["fit", *names[::-1]]
-    assert report(repeats=0, among=1) == []
 
 
 def test_the_log_says_in_words_what_a_setting_was_and_became(client: Client) -> None:

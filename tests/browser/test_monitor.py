@@ -91,7 +91,7 @@ def test_the_pages_about_people_read_well_and_lead_by_keyboard_to_an_exclusion(p
         assert fits_a_phone(page), name
     assert page.get_by_role("region").evaluate("one => one.scrollWidth <= one.clientWidth"), "an annotator is a card"
     axe(page)
-    of_annotators = ("agreement-of-annotators", "consistency-of-annotators", "influence", "smallest-set")
+    of_annotators = ("agreement-of-annotators", "influence", "smallest-set")
     for name in (*of_annotators, "groups-of-annotators", "misfits", "coverage"):
         page.set_viewport_size({"width": 1280, "height": 900})
         page.goto(reverse("analysis", args=[study.pk, name]))

@@ -83,7 +83,7 @@ HELP = {
     "recruitment": "researchers#pay-annotators-from-a-platform",
     "agreement-of-annotators": "admins#agreement",
     **dict.fromkeys(("misfits", "coverage"), "admins#misfitting-sentences-and-coverage"),
-    **dict.fromkeys(("consistency-of-annotators", "influence", "smallest-set"), "admins#influence-and-consistency"),
+    **dict.fromkeys(("influence", "smallest-set"), "admins#influence"),
     "assessors": "admins#assessors",
     "log": "admins#the-audit-log",
     "settings": "researchers#1-create-a-study",
