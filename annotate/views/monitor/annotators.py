@@ -26,7 +26,7 @@ from formats.plots import sparkline
 from formats.results import Figure
 
 FLAGGED_FIRST = "-flags"
-ANSWERS_A_PAGE = 50
+ANSWERS_A_PAGE = 20
 FIGURES = ("gold", "repeats", "circles", "fit", "e")
 #: Names of columns with how often an answer was given, by its key.
 COUNTS = {key: answer.count for key, answer in ANSWERS.items() if answer.count}
