@@ -75,7 +75,7 @@ class Command(serve.Command):
         """Print the address and a link for each role."""
         own = Invitation.objects.filter(label=LABEL, created_by__username=OWNER)
         invitation = own.select_related("study").latest("pk")
-        rated = Study.objects.filter(title=RATED_TITLE).latest("pk")
+        rated = Study.objects.filter(title=RATED_TITLE).last() or invitation.study
         agreement = reverse("analysis", args=[rated.pk, "agreement-of-annotators"])
         pages = {"researcher": f"/studies/{invitation.study_id}/", "admin": agreement}
         super().welcome(origin)
