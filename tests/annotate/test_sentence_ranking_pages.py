@@ -75,7 +75,7 @@ def test_the_files_say_what_the_record_says(topic: Topic) -> None:
                 assert int(row["n"]) == ranking.topics[0].judgments
     table = text_of(client, address(topic, "sentence-ranking", "agreement", "tex"))
     assert table.isascii()
-    assert table.startswith("% Preferences rest on: 3 by people")
+    assert "Preferences rest on: 3 by people (imported).}" in table
     assert {line.count(" & ") for line in table.splitlines() if line.endswith(r"\\")} == {6}
 
 

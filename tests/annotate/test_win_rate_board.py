@@ -61,7 +61,7 @@ def test_overview_board_and_methods_connect_their_numbers_of_judgments(study: St
 
 def test_agreement_between_annotators_stands_beside_its_first_line(study: Study) -> None:
     page = shown(study, "leaderboard")
-    assert "Krippendorff’s alpha 1.00" in page
+    assert "Krippendorff’s alpha, direction-free, is 1.00" in page
     assert page.index("Krippendorff’s alpha") < page.index('class="board"')
 
 
@@ -117,7 +117,7 @@ def of_system(system: str) -> Summary:
 
 def test_the_page_of_a_summary_says_how_often_it_was_preferred_to_which(study: Study) -> None:
     page = shown(study, "summary", of_system("ann").pk)
-    rows = re.findall(r'<bdi class="given">(\w+)</bdi></a></th>\s*<td class="number">(\d)</td>', page)
+    rows = re.findall(r'<bdi class="given">(\w+)</bdi></a></th>\s*<td class="number" data-label="Preferred">(\d)</td>', page)
     assert [system for system, _times in rows] == ["bob", "lead", "long"]
     assert all(int(times) > 0 for _system, times in rows)
     assert "How the score is computed" not in page
