@@ -166,7 +166,7 @@ COMPARED = {
         "what people want to know. It takes source documents."
     ),
     "summaries": gettext_lazy(
-        "Longer to read, but five to ten answers a topic, by two or more annotators, tell which "
+        "Longer to read, but over dozens of topics five to ten answers each, by two or more annotators, tell which "
         "system is better. They do not say why. It takes two or more systems, and no source documents."
     ),
     "both": gettext_lazy(

@@ -233,5 +233,6 @@ def _of_assessors(ratings: Ratings, metric: Matrix) -> Figure:
 
 
 def _correlation(kind: str, x: Vector, y: Vector) -> float:
+    """None (nan) of two points or fewer, for which it is 1 or -1 whatever they are."""
     whole = np.ones((1, len(x)))
-    return float(COEFFICIENTS[kind](without_dust(x)[None], without_dust(y)[None], whole)[0]) if len(x) > 1 else np.nan
+    return float(COEFFICIENTS[kind](without_dust(x)[None], without_dust(y)[None], whole)[0]) if len(x) > 2 else np.nan

@@ -135,7 +135,7 @@ def _figure(dimension: DimensionAgreement) -> list[Figure]:
     label = _("Agreement of metrics with people, with 95% intervals; the table says the same in numbers")
     x_title = _("agreement with people (a coin: .5)")
     draw = partial(interval_plot, reference=0.5, label=label, x_title=x_title, heads=("", _("metric")))
-    caption = _("Dots are agreement with people, best first; lines are 95% intervals.")
+    caption = _("Dots are agreement with people, best first, metrics of fewer topics last; lines are 95% intervals.")
     title = _("Agreement with human %(dimension)s") % {"dimension": dimension.dimension}
     return figure("agreement", title, caption, draw, rows) if rows else []
 

@@ -76,7 +76,7 @@ _HUMAN_SCORES = gettext_noop(
 _JUDGMENTS = gettext_noop("Once a judgment counts, this page answers the question.")
 _SCORED = gettext_noop("This needs judgments that count, and systems that they score.")
 _TWO_ANNOTATORS = gettext_noop("Agreement needs two annotators who judged the same pairs, and a running worker.")
-_QUESTIONNAIRE = gettext_noop("Ask annotators about themselves, under Settings. This page then shows their answers.")
+_QUESTIONNAIRE = gettext_noop("Ask annotators about themselves, under Settings. This page then rests on their answers.")
 
 ANALYSES = (
     Analysis(

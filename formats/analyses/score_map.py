@@ -91,7 +91,7 @@ def _table(scores: ScoreMap) -> Table:
         _("Systems by topics"),
         (
             Column("system", _("System"), as_text),
-            Column("mean", unit.named(_("Mean")), unit.show),
+            Column("mean", unit.named(_("All topics")), unit.show),
             *(Column(_column(name), name, unit.show) for _key, name, _title in scores.topics),
         ),
         tuple(
