@@ -49,7 +49,9 @@ class BothQuestions:
 
 def show(both: BothQuestions, _asked: Mapping[str, str]) -> Shown:
     """Both scores of each system, with their intervals; no score of both in one."""
-    return Shown(_verdict(both), [_table(both), *_figure(both)])
+    of_topics = [max((own[k].topics for own in both.systems), default=0) for k in range(2)]
+    notes = [_("Win rates are of %d topics, scores by sentences of %d.") % tuple(of_topics)]
+    return Shown(_verdict(both), [_table(both), *_figure(both)], notes=notes)
 
 
 def _verdict(both: BothQuestions) -> str:

@@ -96,7 +96,7 @@ def too_early(basis: Basis) -> str:
     """Why preferences are not tested."""
     text = _(
         "Too early for tests of preferences: %(judgments)s judgments of %(sentences)s sentences, on %(judged)s of "
-        "%(topics)s topics. They come once every topic is judged, with a judgment a sentence on average."
+        "%(topics)s topics. Tests need every topic judged, with a judgment a sentence on average."
     )
     about = {name: f"{getattr(basis, name):,}" for name in ("judgments", "sentences", "judged", "topics")}
     return text % about

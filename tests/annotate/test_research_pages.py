@@ -261,7 +261,7 @@ def test_each_step_leads_to_the_next_one(client: Client, new_study: Study) -> No
     tasks.process_upload(late.pk)
     assert next_of(client, new_study) == "Next: invite people to judge"
     scored.judge(new_study, ("M1", "d1:0", "d1:1", "a"))
-    assert next_of(client, new_study) == "Judgments are coming in"
+    assert next_of(client, new_study) == "More judgments narrow the intervals"
     making.owner(new_study)
     studies.change_settings(new_study, making.owner(new_study), judgments_per_topic=1)
     assert next_of(client, new_study) == "All judgments are in"
