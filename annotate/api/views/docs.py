@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from functools import cache
+from threading import Lock
 
 from django.http import HttpRequest, HttpResponse
 from django.utils.translation import override
@@ -13,11 +14,16 @@ from drf_spectacular.views import SpectacularSwaggerSplitView
 from rest_framework.authentication import SessionAuthentication
 from rest_framework.permissions import AllowAny
 
+#: The generator is not made for two threads: asked by both at once, it fails for one of them.
+_MAKING = Lock()
+
 
 @require_safe
 def schema(request: HttpRequest) -> HttpResponse:
     """The OpenAPI 3 description, in JSON."""
-    return HttpResponse(_schema(), content_type="application/json")
+    with _MAKING:
+        described = _schema()
+    return HttpResponse(described, content_type="application/json")
 
 
 @cache
