@@ -28,7 +28,7 @@ from annotate.models import (
 from annotate.refusal import Refusal
 from annotate.reports.method import phrase
 from formats.metric_names import METRICS, listed_metrics, title_of
-from formats.settings import NAMES, SETTINGS
+from formats.settings import NAMES, SETTINGS, SHARES
 from formats.shown import percent
 
 if TYPE_CHECKING:  # the class takes no parameter at run time
@@ -41,7 +41,6 @@ else:
     StudyModelForm = InvitationModelForm = RecruitmentModelForm = forms.ModelForm
 
 SHOWN = 60
-SHARES = {setting.name: setting for setting in SETTINGS if setting.is_share}
 #: The messages of values beyond a bound, by their codes.
 BOUNDS = {"max_value": gettext_lazy("At most %(limit_value)s."), "min_value": gettext_lazy("At least %(limit_value)s.")}
 

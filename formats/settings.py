@@ -185,6 +185,7 @@ def _declared(settings: StudySettings) -> tuple[Setting, ...]:
 
 SETTINGS = _declared(StudySettings())
 NAMES = [setting.name for setting in SETTINGS]
+SHARES = {setting.name: setting for setting in SETTINGS if setting.is_share}
 SCORING = tuple(setting for setting in SETTINGS if setting.group == "scoring")
 #: Equations 2-5 of Zopf (2018), without a prior wherever there is a finite maximum without one.
 PUBLISHED: Mapping[str, Any] = {setting.name: setting.published for setting in SCORING}

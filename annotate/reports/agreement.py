@@ -34,9 +34,7 @@ def named(row: Result) -> NamedAgreement:
     record = from_json(StudyAgreement, row.record)
     pairs = Pair.objects.select_related(*texts_of(), "topic")
     assert row.study is not None, "this is of a study"
-    given = Assignment.objects.filter(
-        topic__study=row.study_id, annotator__kind=row.study.leading_kind, state=Assignment.State.JUDGED
-    ).exclude(reason=Assignment.Reason.TRAINING)
+    given = Assignment.objects.work().filter(topic__study=row.study_id, annotator__kind=row.study.leading_kind)
     of_reason = {reason: Count("pk", filter=Q(reason=reason)) for reason in ("repeat", "gold")}
     again = Count("pk", filter=_IN_PLACE) - Count("pair", filter=_IN_PLACE, distinct=True)
     sums = given.aggregate(answers=Count("pk"), again=again, **of_reason)

@@ -35,7 +35,7 @@ from annotate.models.study import sum_of_topics
 from annotate.reports import minutes, rests_on
 from annotate.reports.method import value_in_words
 from annotate.reports.rests_on import RestsOn
-from annotate.reports.standing import by_author, open_tests, tests_of, verdict
+from annotate.reports.standing import answer, by_author, open_tests, tests_of
 from annotate.reports.study import worker_is_there
 from formats.analyses import annotator_agreement
 from formats.points import Unit, unit_of, why_untested
@@ -183,10 +183,10 @@ class Board:
     @property
     def answer(self) -> str:
         """What the answers show of the order, in words; "" if there are none, or if nothing is tested."""
-        if not self.judgments or not self.tests:
-            return self.ground.words if self.judgments and self.ground.is_early and not self.why_untested else ""
+        if not self.judgments or self.why_untested:
+            return ""
         needed = self.needed
-        return verdict(self.rows, self.tests) + (f" {needed.words_of_clearest}" if needed else "")
+        return answer(self.rows, self.tests, self.ground) + (f" {needed.words_of_clearest}" if needed else "")
 
     @property
     def needed(self) -> Needed | None:
@@ -338,8 +338,8 @@ def answer_of(study: Study) -> str:
     ranking = Ranking.objects.filter(study=study, scored_by=headline(study), judgments__gt=0).first()
     if ranking is None or why_untested(ranking.settings.get("score", "importance")):
         return ""
-    tests = tests_of(rows := _standings(ranking)[2], ranking.system_differences)
-    return verdict(rows, tests) if tests else ranking.own_ground.words if ranking.own_ground.is_early else ""
+    _results, _people, rows = _standings(ranking)
+    return answer(rows, tests_of(rows, ranking.system_differences), ranking.own_ground)
 
 
 @snapshot()

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, cast
 from django.utils.translation import gettext as _
 
 from annotate.models import Study
-from formats.settings import SETTINGS, counting
+from formats.settings import SHARES, counting
 from formats.shown import percent
 
 if TYPE_CHECKING:
@@ -41,7 +41,7 @@ def name_in_words(name: str) -> str:
 def value_in_words(name: str, value: Any) -> Any:
     if isinstance(value, bool):
         return _("yes") if value else _("no")
-    if any(setting.name == name and setting.is_share for setting in SETTINGS):
+    if name in SHARES:
         return percent(value)
     return dict(_field(name).flatchoices).get(value, f"{value:g}" if isinstance(value, float) else value)
 

@@ -9,7 +9,7 @@ from dataclasses import replace
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
-from formats.results import Difference, LeaderboardRow
+from formats.results import Difference, Ground, LeaderboardRow
 
 Rows = tuple[LeaderboardRow, ...]
 
@@ -45,6 +45,11 @@ def open_tests(rows: Sequence[LeaderboardRow], tests: Sequence[Difference]) -> l
     """Those that decide nothing yet: about the first system, or about any if no two systems differ significantly."""
     is_undecided = not any(own.significant for own in tests)
     return [own for own in tests if not own.significant and (is_undecided or rows[0].system in (own.better, own.worse))]
+
+
+def answer(rows: Sequence[LeaderboardRow], tests: Sequence[Difference], ground: Ground) -> str:
+    """The verdict, or that it is too early for one; "" where nothing is tested."""
+    return verdict(rows, tests) if tests else ground.words if ground.is_early else ""
 
 
 def verdict(rows: Sequence[LeaderboardRow], tests: Sequence[Difference]) -> str:

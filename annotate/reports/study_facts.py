@@ -27,7 +27,6 @@ from annotate.models import (
     Topic,
 )
 from annotate.reports import rests_on
-from annotate.reports.leaderboard import asked_about
 from annotate.reports.rests_on import RestsOn
 from annotate.reports.study import numbers_of
 from formats.metric_names import listed_metrics
@@ -108,14 +107,14 @@ def of_study(study: Study) -> StudyFacts:
     recruitment = Recruitment.objects.filter(study=study).first()
     by = ScoredBy.WIN_RATE if Ranking.is_by_summaries(study) else ScoredBy.RECOMMENDED
     ranking = Ranking.objects.filter(study=study, scored_by=by, judgments__gt=0).first()
-    ranked = rests_on.of_topics(study, asked_about(study, by))
+    both = rests_on.by_question(study, Topic.asked.filter(study=study))
     return StudyFacts(
         study=study,
         topics=number,
         documents=documents,
         sentences=sentences,
         **outputs,
-        rests_on=rests_on.of_study(study),
+        rests_on=both[0] + both[1],
         **sums,
         excluded=Annotator.objects.filter(study=study, excluded_at__isnull=False).count(),
         agreement=record.study if record and record.study.pairs else None,
@@ -127,7 +126,7 @@ def of_study(study: Study) -> StudyFacts:
         has_consent=bool(recruitment and recruitment.consent),
         program_version=__version__,
         changes=_changes(study),
-        ground=rests_on.ground_of(ranking, ranked.counted) if ranking else None,
+        ground=rests_on.ground_of(ranking, both[by == ScoredBy.WIN_RATE].counted) if ranking else None,
     )
 
 

@@ -151,7 +151,7 @@ def tables(dimension: DimensionAgreement, report: AgreementReport) -> Iterator[T
 
 
 def _agreement(dimension: DimensionAgreement, report: AgreementReport) -> Table:
-    is_early = dimension.metrics[0] in _early(dimension)
+    metrics, is_early = _best_first(dimension), dimension.metrics[0] in _early(dimension)
     tested = {} if is_early else {difference.second: difference.agreement for difference in dimension.differences}
     ahead = _("“%(first)s” ahead by") % {"first": title_of(dimension.metrics[0].metric)} if tested else ""
     return Table(
@@ -181,10 +181,10 @@ def _agreement(dimension: DimensionAgreement, report: AgreementReport) -> Table:
                 *((own.value, own.p, own.holm) if (own := tested.get(metric.metric)) else (None, None, None)),
                 metric.signature,
             )
-            for metric in _best_first(dimension)
+            for metric in metrics
         ),
         note=_note(dimension, report),
-        marked=_own(_best_first(dimension)),
+        marked=_own(metrics),
     )
 
 

@@ -89,6 +89,11 @@ class TwoSystems:
     reasons: tuple[Reason, ...] = ()
 
     @property
+    def in_order(self) -> list[TopicLine]:
+        """The topics, the largest difference first, those without one last."""
+        return sorted(self.lines, key=lambda line: -line.lead.difference if line.lead else inf)
+
+    @property
     def wins(self) -> tuple[int, int]:
         """In how many topics the first is ahead, and the second."""
         leads = [line.lead.difference for line in self.lines if line.lead]
@@ -196,9 +201,8 @@ def _notes(two: TwoSystems) -> list[str]:
 def _figure(two: TwoSystems) -> list[Figure]:
     unit = two.unit
     rows = [
-        unit.row(line.title, line.lead.difference, line.lead.low, line.lead.high) for line in two.lines if line.lead
+        unit.row(line.title, line.lead.difference, line.lead.low, line.lead.high) for line in two.in_order if line.lead
     ]
-    rows.sort(key=lambda row: -row.value)
     draw = partial(
         interval_plot,
         label=_("Differences of the two systems’ scores in each topic; the table says the same in numbers"),
@@ -212,9 +216,7 @@ def _figure(two: TwoSystems) -> list[Figure]:
 
 
 def _topics(two: TwoSystems) -> Table:
-    """In the order of the figure, then those without a difference."""
-    unit = two.unit
-    lines = sorted(two.lines, key=lambda line: -line.lead.difference if line.lead else inf)
+    unit, lines = two.unit, two.in_order
     leads = _("Each topic leads to the words, sentences and answers that make its difference.")
     return Table(
         "topics",
