@@ -57,6 +57,7 @@ def _replace_sentences(topic: Topic, cuts: recutting.Cuts) -> None:
     if now != list(before.values_list("document_id", "index", "text", "paragraph")):
         recut.forget()
         recut.store_sentences()
+        judging.raise_known(topic)
 
 
 @transaction.atomic

@@ -16,10 +16,11 @@ from itertools import chain
 from typing import Any
 
 from django.apps import apps
-from django.db.models import F, Max, Model
+from django.db.models import F, Max, Model, OuterRef, QuerySet, Subquery
+from django.db.models.functions import Coalesce
 
 from annotate import judging
-from annotate.models import GoldPair, Judgment, Removal, Sentence, SourceDocument, Topic
+from annotate.models import GoldPair, Judgment, Removal, Sentence, SourceDocument, Tally, Topic
 from formats.not_judged import DUPLICATE, not_judged, wordless
 from formats.records import Cut
 
@@ -239,8 +240,6 @@ def _answered(topic: Topic) -> list[tuple[int, int]]:
 
 def history_of(topic: Topic, removal: Removal) -> Topic:
     """A new removed topic for what is removed from this one."""
-    # Reports depend on sums of versions, which must not fall when this row is deleted some day.
-    topic.study.count_removed(2)
     last = Topic.with_unfinished.filter(study=topic.study_id).aggregate(last=Max("position"))["last"]
     return Topic.with_unfinished.create(
         study_id=topic.study_id,
@@ -265,8 +264,15 @@ def put_back(rows: Mapping[type[Model], list[Any]], removal: Removal) -> None:
 
 def forget_computed(topics: Collection[int]) -> None:
     """Delete the worker's results for these topics that rest on their sentences: it can compute them again."""
+    keep_versions(Topic.with_unfinished.filter(pk__in=topics))
     for name in OF_SENTENCES:
         apps.get_model("annotate", name)._default_manager.filter(topic__in=topics).delete()
+
+
+def keep_versions(topics: QuerySet[Topic]) -> None:
+    """Keep the data versions of topics, of which tallies or results will be deleted."""
+    now = Tally.objects.filter(topic=OuterRef("pk")).values("data_version")
+    topics.update(last_data_version=Coalesce(Subquery(now), F("last_data_version")))
 
 
 def batches(rows: Sequence[Any]) -> Iterator[Sequence[Any]]:

@@ -15,7 +15,8 @@ from typing import TYPE_CHECKING, Any
 from django.apps import apps
 from django.core import serializers
 from django.db import IntegrityError, transaction
-from django.db.models import Exists, F, Model, OuterRef, Q, QuerySet
+from django.db.models import Exists, F, Model, OuterRef, Q, QuerySet, Subquery
+from django.db.models.functions import Coalesce
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
@@ -38,6 +39,7 @@ from annotate.models import (
     Summary,
     System,
     Topic,
+    TopicMetrics,
 )
 from annotate.refusal import Refusal
 from formats.analyses import OF_ALL_SCORES
@@ -46,9 +48,10 @@ if TYPE_CHECKING:
     from django.contrib.auth.models import User
 
 BATCH = 500
-#: Analyses of scores by metrics and people, and of their agreement.
+#: Analyses of the agreement of metrics with people. Not of the scores of metrics that need all topics, nor mixtures:
+#: they rest on no score by people, and how far they are is part of the agreement's version, which must not fall.
 OF_HUMAN_SCORES: tuple[str, ...] = (
-    *("across-topics", "metrics", "intervals", "pairs-of-systems", "mixtures", "convergence"),
+    *("metrics", "intervals", "pairs-of-systems", "convergence"),
     *(analysis.name for analysis in OF_ALL_SCORES),
 )
 #: Analyses of a ranking by answers about summaries.
@@ -155,7 +158,8 @@ def remove(study: Study, user: User, kind: str, key: str) -> Removal:
         raise _gone()
     _refuse_needed(study, target)
     topics = [topic.pk for topic in _locked(target.topics)]
-    _raise_removed_version(study, topics)
+    # Two: the version of win rates counts one more for a topic with a tally.
+    study.count_removed(2)
     counts = target.counts()
     removal = Removal.objects.create(
         study=study,
@@ -168,6 +172,7 @@ def remove(study: Study, user: User, kind: str, key: str) -> Removal:
     )
     _delete(study, target)
     if kind == Kind.TOPIC:
+        recutting.keep_versions(_with_compared(topics))
         for topic in _with_compared(topics):
             judging.void(topic)
         _with_compared(topics).update(removal=removal)
@@ -226,17 +231,11 @@ def _compute_anew(study: Study, kind: str, topics: Collection[int]) -> None:
     """Have everything that rests on these topics computed again, and delete results that have no data left."""
     if kind == Kind.TOPIC:
         recutting.forget_computed(topics)
-        _forget("TopicMetrics", topic__in=topics)
+        _forget_metrics(Topic.with_unfinished.filter(pk__in=topics))
     Topic.objects.filter(pk__in=topics).score_anew()
     if kind in (Kind.SYSTEM, Kind.SUMMARY):
         judging.raise_version(topics)
     _forget_unfounded(study, topics)
-
-
-def _raise_removed_version(study: Study, topics: Collection[int]) -> None:
-    """Keep sums of the topics' versions from falling when topics are removed: reports would seem up to date."""
-    rows = _with_compared(topics).values_list("text_version", "peers_version", "tally__data_version")
-    study.count_removed(1 + sum(version or 0 for versions in rows for version in versions))
 
 
 def _forget(table: str, **which: Any) -> None:
@@ -244,12 +243,18 @@ def _forget(table: str, **which: Any) -> None:
     apps.get_model("annotate", table)._default_manager.filter(**which).delete()
 
 
+def _forget_metrics(topics: QuerySet[Topic]) -> None:
+    now = TopicMetrics.objects.filter(topic=OuterRef("pk")).values("version")
+    topics.update(last_scored_version=Coalesce(Subquery(now), F("last_scored_version")))
+    _forget("TopicMetrics", topic__in=topics)
+
+
 def _forget_unfounded(study: Study, keys: Collection[int]) -> None:
     """Delete reports that would never be renewed, because all their data are gone."""
     topics = Topic.objects.filter(study=study)
     unsummarized = topics.filter(summaries=None, pk__in=keys)
     without_model = topics.filter(references=None, pyramid=None, pk__in=keys)
-    _forget("TopicMetrics", topic__in=unsummarized)
+    _forget_metrics(unsummarized)
     _forget("Result", topic__in=unsummarized, analysis="mixtures")
     _forget("Result", topic__in=without_model, analysis__in=("sentence-ranking", "mixtures"))
     fitted = topics.filter(fits__isnull=False)
@@ -389,5 +394,9 @@ def forget_removed() -> None:
     is_needed = Exists(others.filter(first__topic=OuterRef("pk"))) | Exists(others.filter(second__topic=OuterRef("pk")))
     for topic in Topic.with_unfinished.filter(~judged, ~has_history, ~is_needed, removal__in=expired):
         with transaction.atomic():
-            topic.delete()
+            # The heartbeat, which calls this, must not wait: a study that is held has its turn in a minute.
+            free = Study.objects.select_for_update(no_key=True, skip_locked=True)
+            if study := free.filter(pk=topic.study_id).first():
+                study.count_removed(topic.last_data_version + topic.last_scored_version)
+                topic.delete()
     expired.exclude(rows="").update(rows="")

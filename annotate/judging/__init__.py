@@ -25,5 +25,5 @@ from annotate.judging.no_pair import NoPair
 from annotate.judging.restoring import restore
 from annotate.judging.tallies import forget_pairs, keep_needs, lock, lock_study, open_tallies, raise_version
 from annotate.judging.trying import forget_trials, start_trial
-from annotate.judging.voiding import answers_in, revive_pairs, set_apart, void
+from annotate.judging.voiding import answers_in, raise_known, revive_pairs, set_apart, void
 from annotate.judging.withdrawing import erase, stop

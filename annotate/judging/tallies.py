@@ -22,7 +22,15 @@ def open_tallies(topics: Iterable[Topic]) -> None:
     new = list(Topic.with_unfinished.filter(pk__in=with_documents.values("topic")))
     places = Pair.objects.filter(topic__in=new, taken__gt=0).order_by().values_list("topic").annotate(Sum("taken"))
     taken = dict(places)
-    tallies = (Tally(topic=topic, taken=taken.get(topic.pk, 0), of_summaries=topic.compares_summaries) for topic in new)
+    tallies = (
+        Tally(
+            topic=topic,
+            data_version=topic.last_data_version,
+            taken=taken.get(topic.pk, 0),
+            of_summaries=topic.compares_summaries,
+        )
+        for topic in new
+    )
     Tally.objects.bulk_create(tallies, batch_size=BATCH, ignore_conflicts=True)
 
 

@@ -7,12 +7,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from django.db.models import Exists, F, OuterRef, Q, QuerySet, Subquery
+from django.db.models import Exists, F, OuterRef, Q, QuerySet
 
 from annotate.judging.answers import last_done
 from annotate.judging.importing import recount_places
 from annotate.judging.tallies import open_tallies
-from annotate.models import Annotator, Assignment, GoldPair, Judgment, Pair, Study, Tally, Topic
+from annotate.models import Annotator, Assignment, GoldPair, Judgment, Pair, Tally, Topic
 from formats.answers import UNDONE
 
 State = Assignment.State
@@ -59,9 +59,13 @@ def revive_pairs(topic: Topic) -> None:
     _reopen(topic)
     open_tallies([topic])
     recount_places(topic.study, topic.pk)
-    removed = Study.objects.filter(pk=topic.study_id).values("removed_version")
+    raise_known(topic)
+
+
+def raise_known(topic: Topic) -> None:
+    """Raise the version of a topic that was fitted or judged: what was computed for it is out of date."""
     fitted_or_judged = Q(data_version__gt=0) | Exists(answers_in(topic))
-    Tally.objects.filter(fitted_or_judged, topic=topic).update(data_version=F("data_version") + Subquery(removed) + 1)
+    Tally.objects.filter(fitted_or_judged, topic=topic).update(data_version=F("data_version") + 1)
 
 
 def answers_in(*topics: Topic) -> QuerySet[Assignment]:

@@ -7,9 +7,10 @@ from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from django.db import transaction
-from django.db.models import F, Sum
+from django.db.models import F
 
-from annotate.models import Annotator, Study, Tally, WhatIfQuestion
+from annotate.models import Annotator, Study, WhatIfQuestion
+from annotate.models.study import sum_of_topics
 
 if TYPE_CHECKING:
     from django.contrib.auth.models import User
@@ -21,8 +22,8 @@ KEPT = 20
 
 def version_of(study: Study) -> int:
     """The version of all data that an answer rests on."""
-    total = Tally.objects.filter(topic__study=study).aggregate(version=Sum("data_version"))
-    return (total["version"] or 0) + study.removed_version
+    own = Study.objects.filter(pk=study.pk).annotate(version=sum_of_topics("tally__data_version"))
+    return int(own.values_list("version", flat=True).first() or 0)
 
 
 def annotators_of(question: WhatIfQuestion) -> list[Annotator]:

@@ -10,7 +10,8 @@ from collections.abc import Sequence
 from typing import Any, Self, TypeVar
 
 from django.db import models
-from django.db.models import OuterRef, Subquery, Value
+from django.db.models import F, OuterRef, Subquery, Sum, Value
+from django.db.models.expressions import Combinable
 from django.db.models.functions import Coalesce
 
 from annotate.models.corpus import Topic
@@ -90,3 +91,10 @@ def of_head(analysis: str, column: str = "version", study: str = "pk") -> Any:
     """A column of the head of an analysis, for each study of a query; 0 without a head."""
     heads = Result.objects.filter(study=OuterRef(study), analysis=analysis, choice="")
     return Coalesce(Subquery(heads.values(column)[:1]), Value(0))
+
+
+def version_of_examinations() -> Combinable:
+    """The version of the diagnostics of a study's topics, which never falls, for each study of a query."""
+    of_topic = Result.objects.filter(topic=OuterRef("topics__pk"), analysis="diagnostics", choice="")
+    examined = Sum(Coalesce(Subquery(of_topic.values("version")), F("topics__last_data_version")))
+    return examined + F("removed_version")

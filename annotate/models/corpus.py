@@ -97,6 +97,8 @@ class Topic(models.Model):
     `peers_version` rises with everything else that metrics rest on: summaries, references and human scores.
     While its `upload` is being stored, nobody sees it: `objects` leaves it out, `with_unfinished` has it. The same
     holds while it is removed (`removal`): then it has documents, sentences and void judgments, but no tally.
+    `last_data_version`, `last_scored_version`: those of its tally and of its metrics' scores when results were last
+    deleted. Later ones are higher, and until then sums of versions have these.
 
     For judging, the summaries of a topic are a topic of their own: `summaries_of` is the topic, each of its documents
     is the summary of the system of this name, in one sentence, and no list shows it (`AskedManager` has it, `objects`
@@ -113,6 +115,8 @@ class Topic(models.Model):
     text_version = models.PositiveIntegerField(default=1)
     cut_version = models.PositiveIntegerField(default=0)
     peers_version = models.PositiveIntegerField(default=1)
+    last_data_version = models.PositiveBigIntegerField(default=0, editable=False)
+    last_scored_version = models.PositiveBigIntegerField(default=0, editable=False)
     created_at = models.DateTimeField(auto_now_add=True)
     extra = models.JSONField(default=dict, blank=True)
     upload = models.ForeignKey("Upload", on_delete=models.CASCADE, null=True, blank=True, related_name="+")

@@ -12,6 +12,7 @@ from django.core.exceptions import ValidationError
 from django.core.validators import MaxValueValidator, MinValueValidator, RegexValidator
 from django.db import models
 from django.db.models.expressions import Combinable
+from django.db.models.functions import Coalesce, Greatest
 from django.utils.translation import gettext_lazy as _
 
 from formats.answers import ANSWERS, PREFERENCES, Answer
@@ -51,9 +52,23 @@ def new_link_key() -> str:
     return secrets.token_hex(16)
 
 
+#: The versions that are summed up over topics, and the column of the topic that keeps each while its row is deleted.
+LAST = {
+    "tally__data_version": "last_data_version",
+    "progress__fitted_version": "last_data_version",
+    "metrics__version": "last_scored_version",
+}
+
+
+def total_of_topics(version: str) -> Combinable:
+    """The sum of a version over a study's topics; None without topics."""
+    now, last = Coalesce(models.F(f"topics__{version}"), 0), models.F(f"topics__{LAST[version]}")
+    return models.Sum(Greatest(now, last))
+
+
 def sum_of_topics(version: str) -> Combinable:
-    """The sum of a version over a study's topics, which never falls; None where no topic has one."""
-    return models.Sum(f"topics__{version}") + models.F("removed_version")
+    """The same as a version of the study, which never falls."""
+    return total_of_topics(version) + models.F("removed_version")
 
 
 class Study(models.Model):
@@ -416,7 +431,7 @@ class Study(models.Model):
     form_token = models.UUIDField(unique=True, null=True, editable=False)
     #: Uploads and removals in its archive, from before its import: {"uploads", "removals": [records]}.
     earlier = models.JSONField(default=dict, editable=False)
-    #: The sum of the versions of everything that was removed, so that sums of versions never fall.
+    #: Rises with every removal and by the last versions of topics that are deleted: sums of versions never fall.
     removed_version = models.PositiveBigIntegerField(default=0, editable=False)
     created_by = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.PROTECT, related_name="+")
     created_at = models.DateTimeField(auto_now_add=True)
@@ -436,7 +451,7 @@ class Study(models.Model):
         return self.title
 
     def count_removed(self, versions: int) -> None:
-        """Keep the versions of something that is removed in the sums of versions; in the caller's transaction."""
+        """Raise the sums of versions by this much, for something that is removed; in the caller's transaction."""
         row = type(self)._default_manager.filter(pk=self.pk)
         row.update(removed_version=models.F("removed_version") + versions)
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Self
+
 from django.db import models
 
 
@@ -16,6 +18,12 @@ class WorkerPulse(models.Model):
         return self.name
 
 
+class ClaimQuerySet(models.QuerySet["Claim"]):
+    def of_failed_looks(self) -> Self:
+        """Of the studies whose work the worker could not read."""
+        return self.filter(name__startswith=f"{Claim.LOOK}:", attempts__gt=0)
+
+
 class Claim(models.Model):
     """Work claimed by a worker ("topic:12"), so that no other does the same, and how its attempts went.
 
@@ -24,6 +32,9 @@ class Claim(models.Model):
     `seconds`: the duration of the last attempt; `study`: the key of its study. A lost row costs only a delay, because
     versions guard what is published.
     """
+
+    #: The prefix of claims of looks at a study's work. If one fails, the study has none until the next attempt.
+    LOOK = "look"
 
     name = models.CharField(max_length=60, unique=True)
     study = models.PositiveBigIntegerField(default=0)
@@ -34,6 +45,8 @@ class Claim(models.Model):
     version = models.PositiveBigIntegerField(default=0)
     retry_at = models.DateTimeField(null=True, blank=True)
     seconds = models.FloatField(null=True)
+
+    objects = ClaimQuerySet.as_manager()
 
     def __str__(self) -> str:
         return self.name

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
-from django.db.models import Count, Exists, Max, OuterRef, Sum
+from django.db.models import Count, Exists, Max, OuterRef, QuerySet, Sum
 from django.utils.formats import date_format
 from django.utils.translation import gettext as _
 
@@ -30,6 +30,7 @@ from annotate.models import (
     TopicMetrics,
     TopicProgress,
 )
+from annotate.models.analysis import version_of_examinations
 from annotate.models.crowd import version_of_groups
 from annotate.models.study import sum_of_topics
 from annotate.reports import (
@@ -382,18 +383,25 @@ def _fitted(topic: Topic) -> int:
     return TopicProgress.objects.filter(topic=topic).values_list("fitted_version", flat=True).first() or 0
 
 
+_JUDGED = Exists(Fit.objects.newest().filter(topic=OuterRef("pk"), judgments__gt=0))
+
+
+def _unexamined(study: Study) -> QuerySet[Topic]:
+    """The topics whose diagnostics are older than their fit, or not there yet."""
+    done = Result.objects.of_topics(study, "diagnostics").filter(topic=OuterRef("pk"))
+    is_done = Exists(done.filter(version__gte=OuterRef("progress__fitted_version")))
+    return Topic.objects.filter(_JUDGED, ~is_done, study=study)
+
+
 def _of_examination(study: Study, record: Callable[[Study], Any]) -> Stored:
     """For the worker's diagnostics of each topic with judgments that count."""
-    counts = Fit.objects.newest().filter(topic=OuterRef("pk"), judgments__gt=0)
-    judged = Topic.objects.filter(Exists(counts), study=study)
-    rows = Result.objects.of_topics(study, "diagnostics")
-    done = rows.filter(topic=OuterRef("pk"), version__gte=OuterRef("progress__fitted_version"))
-    behind = judged.filter(~Exists(done)).count()
-    unjudged = Topic.objects.filter(~Exists(counts), study=study).count()
-    looked = rows.filter(record__isnull=False).aggregate(topics=Count("pk"), version=Sum("version"))
+    behind = _unexamined(study).count()
+    unjudged = Topic.objects.filter(~_JUDGED, study=study).count()
+    rows = Result.objects.of_topics(study, "diagnostics").filter(record__isnull=False)
+    looked = rows.aggregate(topics=Count("pk"), version=Sum("version"))
     return Stored(
         {(): partial(record, study)} if looked["topics"] else {},
-        is_possible=judged.exists(),
+        is_possible=Topic.objects.filter(_JUDGED, study=study).exists(),
         is_old=behind > 0,
         version=f"{looked['topics']}-{looked['version']}-{behind}",
         notes=(_("Topics without a judgment that counts: %(n)d.") % {"n": unjudged},) if unjudged else (),
@@ -436,9 +444,8 @@ def _groups(study: Study) -> Stored:
 def _influence(study: Study) -> Stored:
     if (own := diagnostics.name_of(study, "influence")) != "influence":
         return _of_head(study, own, diagnostics.influence, _ranked(study))
-    judged = Fit.objects.newest().filter(topic__study=study, judgments__gt=0)
-    wanted = judged.aggregate(wanted=Sum("data_version"))["wanted"]
-    return _of_head(study, "influence", diagnostics.influence, wanted + study.removed_version if wanted else 1)
+    wanted = Study.objects.annotate(wanted=version_of_examinations()).values_list("wanted", flat=True).get(pk=study.pk)
+    return _of_head(study, "influence", diagnostics.influence, (wanted or 1) + _unexamined(study).count())
 
 
 def _smallest_set(study: Study) -> Stored:

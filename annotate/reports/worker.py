@@ -60,7 +60,10 @@ class Busy:
 
 @dataclass(frozen=True, slots=True)
 class Health:
-    """The worker's state, as far as the reader's studies are concerned; workers serve all studies."""
+    """The worker's state, as far as the reader's studies are concerned; workers serve all studies.
+
+    `unread`: the studies of which the worker cannot read what there is to do.
+    """
 
     workers: tuple[Worker, ...]
     busy: tuple[Busy, ...]
@@ -68,6 +71,7 @@ class Health:
     rankings: tuple[Ranking, ...]
     uploads: tuple[Upload, ...]
     exports: tuple[Export, ...]
+    unread: tuple[Study, ...]
     at: datetime
 
     @property
@@ -119,7 +123,7 @@ class Health:
     def failures(self) -> int:
         uploads = sum(upload.state == Upload.State.FAILED for upload in self.uploads)
         exports = sum(export.state == Export.State.FAILED for export in self.exports)
-        return len(self.failed) + len(self.rankings) + uploads + exports
+        return len(self.failed) + len(self.rankings) + len(self.unread) + uploads + exports
 
 
 def look(studies: QuerySet[Study]) -> Health:
@@ -143,6 +147,7 @@ def look(studies: QuerySet[Study]) -> Health:
         rankings=tuple(Ranking.objects.filter(study__in=studies).exclude(problem="").select_related("study")),
         uploads=tuple(uploads.select_related("study").order_by("pk")),
         exports=tuple(exports.select_related("study").order_by("pk")),
+        unread=tuple(studies.filter(pk__in=Claim.objects.of_failed_looks().values("study")).order_by("pk")),
         at=now,
     )
 

@@ -133,7 +133,11 @@ def _work(health: condition.Health) -> Iterator[Finding]:
         yield Finding("scores", wrong=wrong, mend=mend)
     else:
         yield Finding("scores", f"{len(health.pending)} topics wait, the oldest judgment for {health.lag or 0} s")
-    if health.failures:
+    if health.unread:
+        mend = "The worker's log has the error; the other studies' work is done, and this is tried again."
+        names = ", ".join(f"{study} (/studies/{study.pk}/)" for study in health.unread)
+        yield Finding("tasks", wrong=f"the worker cannot read the work of {names}", mend=mend)
+    elif health.failures:
         first = health.failed[0].problem if health.failed else "files or rankings"
         mend = "/health/ gives the reasons; most are tried again automatically."
         yield Finding("tasks", wrong=f"{health.failures} failed: {first}", mend=mend)

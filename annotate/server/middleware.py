@@ -15,6 +15,7 @@ from django.utils.deprecation import MiddlewareMixin
 
 from annotate.database import durability
 from annotate.database.transactions import is_lost, once_more
+from annotate.models import Claim
 from annotate.server import prometheus
 
 HEADERS = {
@@ -38,7 +39,7 @@ def probes(get_response: Answerer) -> Answerer:
             return HttpResponse("ok", content_type=TEXT)
         if request.path == "/health/ready":
             ready = _database_takes_writes()
-            return HttpResponse("ok" if ready else "no database", content_type=TEXT, status=200 if ready else 503)
+            return HttpResponse(_worker() if ready else "no database", content_type=TEXT, status=200 if ready else 503)
         if request.path == "/metrics" and request.method in ("GET", "HEAD") and _is_scraper(request):
             return figures()
         return get_response(request)
@@ -76,6 +77,12 @@ def _database_takes_writes() -> bool:
         return durability.try_a_write(READY_WITHIN) <= READY_WITHIN
     except DatabaseError:
         return False
+
+
+def _worker() -> str:
+    """Whether the worker is well, in words: whatever fails there, visitors can judge here."""
+    failed = Claim.objects.of_failed_looks().count()
+    return f"ok, but the worker fails at {failed} studies: see doctor" if failed else "ok"
 
 
 def security_headers(get_response: Answerer) -> Answerer:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+import logging
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from functools import partial
@@ -42,6 +43,8 @@ from evaluation.worker.records.win_rates import (
     studies_with_unexamined_answers,
 )
 from formats.analyses import OF_ALL_SCORES
+
+logger = logging.getLogger(__name__)
 
 #: Work that takes this many seconds, or failed last time, is long: it must not block other work.
 QUICK = 2.0
@@ -84,9 +87,14 @@ class Kind:
     idle: bool = False
     turns: bool = False
 
-    def rows(self, key: int | None = None) -> Iterator[tuple[int, int, int, bool]]:
-        """(key, study, version, whether large) of each row that is out of date, or of this one only."""
+    def rows(
+        self, key: int | None = None, studies: Collection[int] | None = None
+    ) -> Iterator[tuple[int, int, int, bool]]:
+        """(key, study, version, whether large) of each row that is out of date, or of this one only; of these studies,
+        or of all."""
         rows = self.behind() if key is None else self.behind().filter(**{self.key: key})
+        if studies is not None:
+            rows = rows.filter(**{f"{self.study}__in": studies})
         is_large = self.large or Value(False)
         yield from rows.annotate(is_large=is_large).values_list(self.key, self.study, "wanted", "is_large")
 
@@ -236,9 +244,41 @@ def find(task: str, key: int) -> tuple[int, int] | None:
 
 
 def look() -> Agenda:
-    """All work that is due or running: first what people wait for, then the topics tried longest ago."""
+    """All work that is due or running: first what people wait for, then the topics tried longest ago.
+
+    If the work of a study cannot be read, the others' is done nevertheless.
+    """
+    failed = set(filter(_is_unreadable, Claim.objects.of_failed_looks().values_list("study", flat=True)))
+    try:
+        return _look(failed)
+    except Exception:
+        studies = Study.objects.exclude(pk__in=failed).values_list("pk", flat=True)
+        more = set(filter(_is_unreadable, list(studies)))
+        if not more:
+            raise
+        return _look(failed | more)
+
+
+def _is_unreadable(study: int) -> bool:
+    """Whether the work of a study cannot be read. After a failure the next attempt waits, longer each time."""
+    with claims.attempt(f"{Claim.LOOK}:{study}", study) as begun:
+        if begun is None:
+            return True
+        try:
+            for kind in KINDS.values():
+                list(kind.rows(studies={study}))
+        except Exception:
+            logger.exception("the work of study %s cannot be read", study)
+            return True
+        begun.succeed()
+        return False
+
+
+def _look(but: Collection[int]) -> Agenda:
+    """A look at the work of all studies `but` these."""
     owners = dict(Study.objects.values_list("pk", "created_by"))
-    seen = _Look(timezone.now(), {claim.name: claim for claim in Claim.objects.all()}, owners)
+    studies = owners.keys() - but if but else None
+    seen = _Look(timezone.now(), {claim.name: claim for claim in Claim.objects.all()}, owners, studies)
     jobs, topics, rankings = seen.at(JOBS), seen.at(TOPICS), seen.at(RANKINGS)
     scores_wait = bool(topics) or any(work.claim.startswith("topic:") for work in seen.running)
     others = seen.at([kind for kind in OTHERS if not (kind.idle and scores_wait)], scores_wait)
@@ -256,10 +296,13 @@ def find_work() -> list[Work]:
 class _Look:
     """One look at the tables."""
 
-    def __init__(self, now: datetime, by_name: Mapping[str, Claim], owners: Mapping[int, int]) -> None:
+    def __init__(
+        self, now: datetime, by_name: Mapping[str, Claim], owners: Mapping[int, int], studies: Collection[int] | None
+    ) -> None:
         self.now = now
         self.by_name = by_name
         self.owners = owners
+        self.studies = studies
         self.usual = _usual(by_name.values(), owners)
         self.running: list[Work] = []
 
@@ -267,7 +310,7 @@ class _Look:
         """Work of these kinds that may start, the longest untouched first."""
         waiting: list[Work] = []
         for kind in kinds:
-            for key, study, version, is_large in kind.rows():
+            for key, study, version, is_large in kind.rows(studies=self.studies):
                 name = f"{kind.claim}:{key}"
                 claim = self.by_name.get(name)
                 if claim is None:

@@ -23,6 +23,7 @@ from django.contrib.sessions.models import Session
 from django.core.files.uploadedfile import SimpleUploadedFile
 from django.db import ProgrammingError, connection
 from django.db.models import Case, When
+from django.test import Client
 from django.utils import timezone
 from pytest_django import Settings
 
@@ -40,11 +41,13 @@ from annotate.models import (
     SourceDocument,
     Study,
     System,
+    Tally,
     Topic,
     TopicProgress,
     Upload,
     WorkerPulse,
 )
+from annotate.reports import worker
 from annotate.server import limits
 from evaluation.worker import agenda, app, attempts, claims, tasks
 from evaluation.worker import heartbeat as beating
@@ -391,6 +394,26 @@ def test_a_beat_erases_the_trials_that_began_a_day_ago(heartbeat: Heartbeat) -> 
     Annotator.objects.filter(pk=trials[0]).update(joined_at=timezone.now() - timedelta(hours=25))
     heartbeat.beat(0.0)
     assert list(Annotator.objects.values_list("pk", flat=True)) == trials[1:]
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_study_whose_work_cannot_be_read_keeps_no_other_waiting(heartbeat: Heartbeat, queue: Queue) -> None:
+    (ill, topic), (_study, sound) = studies.example_study(), studies.example_study()
+    making.take_in(ill)
+    Tally.objects.filter(topic__study=ill).update(data_version=2**63 - 1)  # their sum is too large for a database
+
+    for _beat in range(2):
+        heartbeat.beat(0.0)
+        assert queue.taken() == ([] if _beat else [("refit_topic", sound.pk)])
+
+    assert worker.look(Study.objects.all()).unread == (ill,)
+    assert b"fails at 1 stud" in Client().get("/health/ready").content
+    Tally.objects.filter(topic__study=ill).update(data_version=1)
+    assert not waiting(topic)  # it rests, as a task does that failed
+    let_time_pass()
+    assert waiting(topic)
+    assert worker.look(Study.objects.all()).unread == ()
+    assert Client().get("/health/ready").content == b"ok"
 
 
 def test_a_message_that_was_lost_is_sent_again(heartbeat: Heartbeat, queue: Queue) -> None:

@@ -7,6 +7,7 @@ import shutil
 import sqlite3
 import subprocess
 import sys
+import uuid
 from collections import namedtuple
 from collections.abc import Callable
 from contextlib import closing
@@ -21,7 +22,7 @@ from django.db.migrations.recorder import MigrationRecorder
 from django.utils import timezone
 
 from annotate import audit_log
-from annotate.models import Judgment, TopicProgress, WorkerPulse
+from annotate.models import Claim, Judgment, TopicProgress, WorkerPulse
 from annotate.server import backups, doctor
 from evaluation.management.commands.doctor import broker
 from lab.services import free_port
@@ -118,6 +119,11 @@ def a_topic_that_failed(*_: Any) -> None:
     TopicProgress.objects.update_or_create(topic=study.topics.get(), defaults=failed)
 
 
+def a_study_whose_work_cannot_be_read(*_: Any) -> None:
+    now = {"token": uuid.uuid4(), "since": timezone.now(), "until": timezone.now()}
+    Claim.objects.create(name=f"look:{ready_study().pk}", study=ready_study().pk, attempts=1, **now)
+
+
 def a_full_disk(monkeypatch: pytest.MonkeyPatch, *_: Any) -> None:
     monkeypatch.setattr(shutil, "disk_usage", lambda _: Usage(10**12, 0, 10**9))
 
@@ -169,6 +175,7 @@ Break = Callable[..., None]
         (a_migration_that_was_not_made, "migrations", "1 are missing"),
         (an_old_judgment, "scores", "not been scored"),
         (a_topic_that_failed, "tasks", "It took too long."),
+        (a_study_whose_work_cannot_be_read, "tasks", "cannot read the work of"),
         (a_backup_of_long_ago, "backup", "the newest is of 20"),
         (judgments_that_nobody_ever_backed_up, "backup", "there is none yet, and there are judgments"),
         (a_full_disk, "disk", "1.0 GB free"),

@@ -41,7 +41,8 @@ def studies_unscored() -> QuerySet[Study]:
 
     Only those whose topics were scored one by one already: the signatures of both are in one row.
     """
-    wanting = Study.objects.filter(metric_names__regex=ACROSS_TOPICS)
+    scored = Exists(TopicMetrics.objects.filter(topic__study=OuterRef("pk")))
+    wanting = Study.objects.filter(scored, metric_names__regex=ACROSS_TOPICS)
     studies = wanting.annotate(wanted=sum_of_topics("metrics__version"))
     unscored = Topic.objects.unscored().filter(study=OuterRef("pk"))
     return studies.alias(done=of_head("across-topics")).filter(~Exists(unscored), wanted__gt=F("done"))

@@ -5,10 +5,10 @@ from __future__ import annotations
 from dataclasses import replace
 
 import numpy as np
-from django.db.models import Exists, F, OuterRef, Q, QuerySet, Sum
+from django.db.models import Exists, F, OuterRef, QuerySet
 
 from annotate.models import Fit, Result, Study, Summary, Topic
-from annotate.models.analysis import of_head
+from annotate.models.analysis import of_head, version_of_examinations
 from evaluation.diagnostics import Diagnosis, Vector
 from evaluation.statistics import finite
 from evaluation.worker.records.derived import keep_of_topic
@@ -29,8 +29,8 @@ def topics_unexamined() -> QuerySet[Topic]:
 
 def studies_unexamined() -> QuerySet[Study]:
     """Studies with a topic that was examined after they were. Adds the `wanted` version."""
-    examined = Sum("topics__results__version", filter=Q(topics__results__analysis="diagnostics"))
-    studies = Study.objects.annotate(wanted=examined + F("removed_version"))
+    examined = Exists(Result.objects.filter(topic__study=OuterRef("pk"), analysis="diagnostics"))
+    studies = Study.objects.filter(examined).annotate(wanted=version_of_examinations())
     return studies.alias(done=of_head("influence")).filter(wanted__gt=F("done"))
 
 
@@ -77,11 +77,11 @@ def fitted_version(topic_id: int) -> int:
 
 
 def load_examinations(study_id: int) -> tuple[int, tuple[TopicDiagnostics, ...]]:
-    """The sum of the versions, which never falls, and the diagnostics of a study's topics."""
-    rows = list(Result.objects.of_topics(study_id, "diagnostics"))
-    removed = Study.objects.filter(pk=study_id).values_list("removed_version", flat=True).first() or 0
-    records = (row.read(TopicDiagnostics) for row in rows)
-    return sum(row.version for row in rows) + removed, tuple(record for record in records if record is not None)
+    """The version of the diagnostics of a study's topics, and the diagnostics."""
+    studies = Study.objects.filter(pk=study_id).annotate(version=version_of_examinations())
+    version = studies.values_list("version", flat=True).first() or 0
+    records = (row.read(TopicDiagnostics) for row in Result.objects.of_topics(study_id, "diagnostics"))
+    return version, tuple(record for record in records if record is not None)
 
 
 def _short(scores: Vector) -> tuple[float | None, ...]:

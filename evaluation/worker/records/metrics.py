@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 from django.db import transaction
-from django.db.models import Count, Exists, F, OuterRef, QuerySet, Sum
+from django.db.models import Count, Exists, F, OuterRef, QuerySet
 from django.db.models.expressions import Combinable
 from django.db.models.functions import Coalesce
 from django.utils import timezone
@@ -33,6 +33,7 @@ from annotate.models import (
     TopicMetrics,
 )
 from annotate.models.analysis import of_head
+from annotate.models.study import sum_of_topics, total_of_topics
 from evaluation.evidence import Evidence, evidence, with_bases
 from evaluation.meta.scores import Scores
 from evaluation.meta.study_reports import with_jackknifed
@@ -181,7 +182,7 @@ def studies_uncompared() -> QuerySet[Study]:
 
 def _version() -> Combinable:
     """The version of all that a study's reports on metrics rest on."""
-    scored, fitted = (Coalesce(Sum(f"topics__{name}"), 0) for name in VERSIONS)
+    scored, fitted = (Coalesce(total_of_topics(name), 0) for name in VERSIONS)
     version: Combinable = scored + fitted + F("removed_version") + _beside()
     return version
 
@@ -197,10 +198,9 @@ def load_study_scores(study_id: int, *, with_annotators: bool = False) -> StudyS
     study = Study.objects.filter(pk=study_id).first()
     if study is None:
         return None
-    versions = Study.objects.filter(pk=study_id).annotate(version=_version(), beside=_beside())
-    version, beside = versions.values_list("version", "beside").get()
-    texts_version = Topic.objects.filter(study=study).aggregate(version=Sum(VERSIONS[0]))["version"] or 0
-    texts_version += study.removed_version + beside
+    of_texts = Coalesce(sum_of_topics(VERSIONS[0]), 0) + _beside()
+    versions = Study.objects.filter(pk=study_id).annotate(version=_version(), of_texts=of_texts)
+    version, texts_version = versions.values_list("version", "of_texts").get()
     topics = list(Topic.objects.filter(study=study).order_by("position").values_list("pk", "name"))
     summaries = Summary.objects.filter(topic__study=study)
     systems = sorted(set(summaries.values_list("system__name", flat=True)))

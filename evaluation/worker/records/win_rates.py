@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 from django.db import transaction
-from django.db.models import Exists, F, OuterRef, Q, QuerySet, Subquery, Sum
+from django.db.models import BigIntegerField, Exists, F, OuterRef, Q, QuerySet, Subquery, Sum
 from django.db.models.functions import Coalesce
 from django.utils import timezone
 from numpy.typing import NDArray
@@ -144,7 +144,9 @@ def load_summarized(study_id: int) -> list[Evidence]:
 
 def _with_version(studies: QuerySet[Study]) -> QuerySet[Study]:
     """It rises with every topic, so that pairs of it are suggested before there are answers."""
-    versions = Sum(F("topics__tally__data_version") + 1, filter=Q(topics__tally__of_summaries=True))
+    now, last = F("topics__tally__data_version") + 1, F("topics__last_data_version")
+    of_summaries = Q(topics__summaries_of__isnull=False)
+    versions = Sum(Coalesce(now, last, output_field=BigIntegerField()), filter=of_summaries)
     return studies.annotate(wanted=Coalesce(versions, 0) + F("removed_version"))
 
 
