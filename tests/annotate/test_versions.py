@@ -176,8 +176,8 @@ def _said(value: ast.AST) -> str:
 
 
 def add(table: type[Model], name: str) -> bool:
-    """Whether a number of more than 32 bits is added to a column as it is, in a row, or refused in words."""
-    row = table._base_manager.order_by("pk").last()
+    """Add a number of more than 32 bits to a column, which stores or refuses it; False where no row has a number."""
+    row = table._base_manager.exclude(**{name: None}).order_by("pk").last()
     if row is None:
         return False
     try:
@@ -185,7 +185,7 @@ def add(table: type[Model], name: str) -> bool:
             table._base_manager.filter(pk=row.pk).update(**{name: F(name) + MUCH})
     except (DataError, IntegrityError):
         return True
-    assert table._base_manager.values_list(name, flat=True).get(pk=row.pk) == (getattr(row, name) or 0) + MUCH
+    assert table._base_manager.values_list(name, flat=True).get(pk=row.pk) == getattr(row, name) + MUCH
     return True
 
 
