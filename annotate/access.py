@@ -43,6 +43,11 @@ def visible_studies(user: User | AnonymousUser) -> QuerySet[Study]:
     return Study.objects.filter(memberships__user=user, memberships__role__in=ABILITIES["see"])
 
 
+def own_studies(user: User | AnonymousUser) -> QuerySet[Study]:
+    """The studies that this user belongs to in any role, even only to judge in them; for superusers, all."""
+    return Study.objects.all() if user.is_superuser else Study.objects.filter(memberships__user=user)
+
+
 def find_study(user: User | AnonymousUser, study_id: int, ability: str = "see") -> Study:
     """The study, if this user may see it and has the ability.
 
@@ -142,14 +147,16 @@ def known_annotators(request: HttpRequest) -> dict[str, Any]:
 def is_annotator(request: HttpRequest, annotator: Annotator) -> bool:
     """Whether this browser is the annotator: it joined as them, or their account is signed in.
 
-    A trial of the start page's pairs belongs to anyone with its address; other trials to a member, while they are one.
+    A trial of the start page's pairs belongs to anyone with its address; other trials, and machines, to a member, while
+    they are one.
     """
+    is_theirs = request.user.is_authenticated and request.user.pk == annotator.user_id
     if annotator.kind == Annotator.TRIAL:
-        is_theirs = request.user.is_authenticated and request.user.pk == annotator.user_id
         return annotator.user_id is None or (is_theirs and may(request.user, annotator.study, "see"))
     if request.session.get("annotators", {}).get(str(annotator.study_id)) == str(annotator.key):
         return True
-    return annotator.user_id is not None and request.user.is_authenticated and request.user.pk == annotator.user_id
+    is_human = annotator.kind == Annotator.Kind.HUMAN
+    return is_theirs and (is_human or own_studies(request.user).filter(pk=annotator.study_id).exists())
 
 
 def remember_annotator(request: HttpRequest, annotator: Annotator) -> None:

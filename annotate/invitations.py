@@ -13,7 +13,7 @@ from django.contrib.auth import get_user_model
 from django.core import signing
 from django.core.exceptions import PermissionDenied
 from django.db import transaction
-from django.db.models import F, Model, QuerySet
+from django.db.models import Exists, F, Model, OuterRef, Q, QuerySet
 from django.urls import reverse
 from django.utils import timezone
 from django.utils.crypto import constant_time_compare
@@ -81,24 +81,30 @@ def use(invitation: Invitation) -> None:
 
     The database counts, so that two visitors cannot take the last place.
     """
-    if not Invitation.objects.usable().filter(pk=invitation.pk).update(uses=F("uses") + 1):
+    if not usable().filter(pk=invitation.pk).update(uses=F("uses") + 1):
         invitation.refresh_from_db()
         raise Refusal(_why_not(invitation), "invitation")
 
 
 def is_usable(invitation: Invitation) -> bool:
     """Whether the link would let one more person in now."""
-    return Invitation.objects.usable().filter(pk=invitation.pk).exists()
+    return usable().filter(pk=invitation.pk).exists()
+
+
+def usable() -> QuerySet[Invitation]:
+    """Invitations that are valid now: a link to a role above annotator, while its maker may give that role."""
+    return Invitation.objects.usable().filter(_has_right())
 
 
 def end_links(study: Study, invitation: Invitation | None) -> None:
-    """Revoke the link by which a member joined who was removed, or given a lesser role.
+    """Revoke the links of a member who was just removed, or given a lesser role: that by which they joined, and those
+    that they made and may not make any more.
 
-    If it is unknown (`invitation` is None): revoke every used link to a role above annotator.
+    If the first is unknown (`invitation` is None): revoke every used link to a role above annotator.
     """
-    used = Invitation.objects.filter(study=study, uses__gt=0).exclude(role=Role.ANNOTATOR)
-    ended = used.filter(pk=invitation.pk) if invitation else used
-    ended.filter(revoked_at__isnull=True).update(revoked_at=timezone.now())
+    above = Invitation.objects.filter(study=study, revoked_at__isnull=True).exclude(role=Role.ANNOTATOR)
+    joined_by = Q(pk=invitation.pk) if invitation else Q(uses__gt=0)
+    above.filter(joined_by | ~_has_right()).update(revoked_at=timezone.now())
 
 
 def invitation_path(invitation: Invitation) -> str:
@@ -159,9 +165,21 @@ def _may_give(user: User, study: Study, role: str) -> None:
         raise PermissionDenied
 
 
+def _has_right() -> Q:
+    """The condition of invitations whose maker may give their role now. Links to annotate outlive their maker's role.
+
+    A subquery rather than a join: the count of uses is checked and raised in one statement, on the row itself.
+    """
+    givers = Q(is_superuser=True) | Q(
+        memberships__study=OuterRef("study"), memberships__role__in=access.ABILITIES["members"]
+    )
+    makers = get_user_model().objects.filter(givers, pk=OuterRef("created_by"), is_active=True)
+    return Q(role=Role.ANNOTATOR) | Q(Exists(makers))
+
+
 def _why_not(invitation: Invitation) -> str:
-    if invitation.revoked_at is not None:
-        return _("This invitation was revoked. Ask the person who sent it for a new one.")
     if invitation.is_expired:
         return _("This invitation has expired. Ask the person who sent it for a new one.")
-    return _("This invitation has been used as often as allowed. Ask the person who sent it for a new one.")
+    if invitation.is_used_up:
+        return _("This invitation has been used as often as allowed. Ask the person who sent it for a new one.")
+    return _("This invitation was revoked. Ask the person who sent it for a new one.")

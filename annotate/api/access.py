@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, cast
 
 from django.contrib.auth.models import User
 from django.core.exceptions import PermissionDenied
-from django.db.models import QuerySet
+from django.db.models import Q, QuerySet
 from django.http import Http404
 from django.utils.translation import gettext_lazy as _
 from rest_framework.authentication import BaseAuthentication, get_authorization_header
@@ -16,7 +16,7 @@ from rest_framework.request import Request
 from rest_framework.throttling import BaseThrottle
 
 from annotate import access, accounts
-from annotate.models import Annotator, Membership, Study, Token
+from annotate.models import Annotator, Study, Token
 from annotate.server import limits
 
 if TYPE_CHECKING:
@@ -121,17 +121,17 @@ def find_own_study(request: Request, study_id: int) -> Study:
     """A study that the caller belongs to in any role, even only to judge in it. Raises `Http404`."""
     if not reaches(request, study_id):
         raise Http404
-    study = Study.objects.filter(pk=study_id).first()
-    user = user_of(request)
-    belongs = study is not None and Membership.objects.filter(study=study, user=user).exists()
-    if study is None or not (belongs or user.is_superuser):
+    study = access.own_studies(user_of(request)).filter(pk=study_id).first()
+    if study is None:
         raise Http404
     return study
 
 
 def own_annotators(request: Request) -> QuerySet[Annotator]:
-    """The annotators that the caller is or runs, within their token's scope."""
-    annotators = Annotator.objects.lasting().filter(user=user_of(request)).select_related("study")
+    """The annotators that the caller is, or runs as a member of the study, within their token's scope."""
+    user = user_of(request)
+    may_run = Q(kind=Annotator.Kind.HUMAN) | Q(study__in=access.own_studies(user))
+    annotators = Annotator.objects.lasting().filter(may_run, user=user).select_related("study")
     if isinstance(request.auth, Token) and request.auth.study_id is not None:
         return annotators.filter(study=request.auth.study_id)
     return annotators

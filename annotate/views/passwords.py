@@ -103,6 +103,11 @@ class NewPassword(PasswordResetConfirmView):
     form_class = NewPasswordForm
     success_url = reverse_lazy("sign_in")
 
+    def get_user(self, uidb64: str) -> User | None:
+        """The account of the link; None once it was closed."""
+        user = super().get_user(uidb64)
+        return user if user and user.is_active else None
+
     def form_valid(self, form: Any) -> HttpResponse:
         messages.success(self.request, _("Your password was changed. Sign in with the new one."))
         return super().form_valid(form)

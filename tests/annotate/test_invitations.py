@@ -1,7 +1,10 @@
+import contextlib
+import time
 from datetime import timedelta
 from functools import partial
 
 import pytest
+from django.contrib.auth.models import User
 from django.core import signing
 from django.core.exceptions import PermissionDenied
 from django.utils import timezone
@@ -67,6 +70,113 @@ def test_whoever_was_removed_or_demoted_does_not_come_back_by_their_old_link(end
         members.remove_member(study, owner, member)
     with pytest.raises(Refusal, match="revoked"):
         members.accept(link, member)
+
+
+def end_of_right(study, maker: User, end: str) -> None:
+    """End this owner's right to invite above annotator, in one of the ways that there are."""
+    if end == "closed account":
+        User.objects.filter(pk=maker.pk).update(is_active=False)
+    elif end == "left":
+        members.remove_member(study, maker, maker)
+    elif end == "removed":
+        members.remove_member(study, study.created_by, maker)
+    else:
+        members.set_role(study, study.created_by, maker, end)
+
+
+ENDS = ["removed", "left", Role.RESEARCHER, Role.ADMIN, Role.ANNOTATOR, "closed account"]
+
+
+@pytest.mark.parametrize("comes", ["maker", "second account"])
+@pytest.mark.parametrize("end", ENDS)
+def test_a_link_above_annotator_dies_with_its_makers_right_to_make_it(end, comes):
+    study = making.study()
+    maker = making.person()
+    members.give_role(study, maker, Role.OWNER)
+    links = [invitations.invite(study, maker, role=role, max_uses=5) for role in Role.values]
+    end_of_right(study, maker, end)
+    before = list(Membership.objects.order_by("pk").values_list("user", "role"))
+    comer = maker if comes == "maker" else making.person()
+    for link in links:
+        if link.role == Role.ANNOTATOR:
+            assert invitations.is_usable(link), "annotators who have this link go on"
+            continue
+        assert not invitations.is_usable(link)
+        with contextlib.suppress(Refusal):  # nobody loses what they have by an old link
+            members.accept(link, comer)
+    assert list(Membership.objects.order_by("pk").values_list("user", "role")) == before
+
+
+def test_links_of_whoever_may_invite_without_being_a_member_die_with_that():
+    study, site = making.study(), making.person(is_superuser=True)
+    link = invitations.invite(study, site, role=Role.RESEARCHER)
+    User.objects.filter(pk=site.pk).update(is_superuser=False)
+    with pytest.raises(Refusal, match="revoked"):
+        members.accept(Invitation.objects.get(pk=link.pk), making.person())
+
+
+def test_a_link_that_died_with_its_makers_right_stays_dead_when_they_have_it_again():
+    study, maker = making.study(), making.person()
+    members.give_role(study, maker, Role.OWNER)
+    link = invitations.invite(study, maker, role=Role.OWNER)
+    members.set_role(study, study.created_by, maker, Role.ADMIN)
+    members.set_role(study, study.created_by, maker, Role.OWNER)
+    with pytest.raises(Refusal, match="revoked"):
+        members.accept(link, making.person())
+
+
+def test_links_of_other_makers_live_on_when_an_owner_goes():
+    study, maker = making.study(), making.person()
+    members.give_role(study, maker, Role.OWNER)
+    others = invitations.invite(study, study.created_by, role=Role.RESEARCHER)
+    elsewhere = invitations.invite(making.study(maker), maker, role=Role.RESEARCHER)
+    members.remove_member(study, study.created_by, maker)
+    for link in (others, elsewhere):
+        assert members.accept(link, making.person()).role == Role.RESEARCHER
+
+
+def test_a_dead_link_has_no_address_on_the_page_of_invitations(client):
+    study, maker = making.study(), making.person()
+    members.give_role(study, maker, Role.OWNER)
+    link = invitations.invite(study, maker, role=Role.OWNER)
+    address, code = f"/studies/{study.pk}/members/", f"/studies/{study.pk}/invitations/{link.pk}/qr/"
+    client.force_login(study.created_by)
+    assert invitations.invitation_path(link) in client.get(address).content.decode()
+    User.objects.filter(pk=maker.pk).update(is_active=False)
+    page = client.get(address).content.decode()
+    assert invitations.invitation_path(link) not in page
+    assert "revoked" in page
+    assert client.get(code).status_code == 404
+
+
+@pytest.mark.django_db(transaction=True)
+@pytest.mark.parametrize("first", ["accept", "end"])
+def test_whoever_accepts_while_the_maker_is_removed_is_let_in_before_it_or_not_at_all(first, monkeypatch):
+    """The one who comes first is held up in the middle, until the other has begun."""
+    study, maker, comer = making.study(), making.person(), making.person()
+    owner = study.created_by
+    members.give_role(study, maker, Role.OWNER)
+    link = invitations.invite(study, maker, role=Role.OWNER)
+    ended = []
+
+    def accept() -> None:
+        if first == "end":
+            time.sleep(0.3)
+        try:
+            members.accept(Invitation.objects.get(pk=link.pk), comer)
+        except Refusal:
+            assert ended, "refused only after the end"
+
+    def end() -> None:
+        if first == "accept":
+            time.sleep(0.3)
+        members.remove_member(study, owner, maker)
+        ended.append(True)
+
+    slow = invitations.end_links if first == "end" else invitations.use
+    monkeypatch.setattr(invitations, slow.__name__, lambda *sent: (time.sleep(1), slow(*sent))[1])
+    at_once(accept, end)
+    assert Membership.objects.filter(study=study, user=comer).exists() == (first == "accept")
 
 
 @pytest.mark.django_db(transaction=True)

@@ -1,12 +1,15 @@
+import time
 from functools import partial
 
 import pytest
 from django.core.exceptions import PermissionDenied
 
-from annotate import accounts, members
-from annotate.models import Membership, Token
+from annotate import accounts, invitations, judging, members
+from annotate.models import Annotator, Membership, Token
 from annotate.refusal import Refusal
 from tests.annotate import making
+from tests.annotate.everything import program
+from tests.annotate.judging_study import ready_study
 from tests.annotate.making import Role
 from tests.annotate.test_judging_together import at_once
 
@@ -45,11 +48,49 @@ def test_who_is_sent_away_loses_the_tokens_for_this_study_only():
     assert set(Token.objects.filter(revoked_at=None).values_list("name", flat=True)) == {"everywhere"}
 
 
+def test_a_machine_stops_with_its_owners_membership(client):
+    """Neither their token nor their browser draws pairs for it, or answers one that it has; until they are back."""
+    study = ready_study()
+    user = making.member(study, Role.RESEARCHER)
+    machine = judging.join(study, user=user, kind=Annotator.Kind.MACHINE, pseudonym="machine")
+    runner, draw = program(user), f"/api/v1/studies/{study.pk}/annotators/{machine.key}/draw/"
+    client.force_login(user)
+    pair = runner.post(draw).json()
+    answer = partial(runner.post, f"/api/v1/assignments/{pair['key']}/judgment/", {"revision": 1, "answer": "left"})
+    members.remove_member(study, making.owner(study), user)
+    assert [runner.post(draw).status_code, answer(format="json").status_code] == [404, 404]
+    assert client.get(f"/progress/{machine.key}/").status_code == 404
+    members.set_role(study, making.owner(study), user, Role.ANNOTATOR)
+    assert [runner.post(draw).status_code, answer(format="json").status_code] == [200, 201]
+
+
 def test_anybody_may_leave():
     study = making.study()
     user = making.member(study, Role.ANNOTATOR)
     members.remove_member(study, user, user)
     assert not Membership.objects.filter(user=user).exists()
+
+
+@pytest.mark.django_db(transaction=True)
+def test_an_owner_who_is_sent_away_meanwhile_sends_nobody_away(monkeypatch):
+    """Also where a third owner would be left."""
+    study = making.study()
+    first, second = making.owner(study), making.member(study, Role.OWNER)
+    making.member(study, Role.OWNER)
+
+    def second_tries() -> bool:
+        time.sleep(0.3)
+        try:
+            members.set_role(study, second, first, Role.ADMIN)
+        except PermissionDenied:
+            return False
+        return True
+
+    slow = invitations.end_links
+    monkeypatch.setattr(invitations, "end_links", lambda *sent: (time.sleep(1), slow(*sent)))
+    _gone, came = at_once(partial(members.remove_member, study, first, second), second_tries)
+    assert not came
+    assert Membership.objects.get(study=study, user=first).role == Role.OWNER
 
 
 @pytest.mark.django_db(transaction=True)

@@ -81,6 +81,14 @@ def test_a_link_is_good_for_an_hour(ada: User) -> None:
     assert ada.check_password(PASSWORD)
 
 
+def test_a_link_opens_no_account_that_was_closed_since(ada: User) -> None:
+    (link,) = asked()
+    User.objects.update(is_active=False)
+    assert change(Client(), link).status_code == 404
+    ada.refresh_from_db()
+    assert ada.check_password(PASSWORD)
+
+
 def test_nobody_learns_who_has_an_account(ada: User) -> None:
     User.objects.create_user("closed", "closed@example.org", PASSWORD, is_active=False)
     User.objects.create_user("demo", "demo@example.org")  # signs in by links alone

@@ -28,6 +28,7 @@ def study_members(request: HttpRequest, study: Study) -> HttpResponse:
     may_manage = access.may(request.user, study, "members")
     roles = list(Role.values) if may_manage else [Role.ANNOTATOR.value]
     roles.sort(key=lambda role: role != Role.ANNOTATOR)
+    usable = set(invitations.usable().filter(study=study).values_list("pk", flat=True))
     form = InvitationForm(request.POST or None, roles=roles, initial={"role": Role.ANNOTATOR})
     if form.is_valid():
         with refusals_shown(form):
@@ -42,7 +43,7 @@ def study_members(request: HttpRequest, study: Study) -> HttpResponse:
         members=study.memberships.exclude(role=Role.ANNOTATOR).select_related("user").order_by("pk"),
         roles=Role.choices,
         invitations=[
-            _line(request, invitation, may_manage)
+            _line(request, invitation, invitation.pk in usable, may_manage)
             for invitation in study.invitations.select_related("study").order_by("revoked_at", "-pk")
         ],
         here="members",
@@ -54,7 +55,8 @@ def study_members(request: HttpRequest, study: Study) -> HttpResponse:
 def invitation_qr(request: HttpRequest, study: Study, invitation_id: int) -> HttpResponse:
     """An invitation as a QR code, to be shown to a class or printed."""
     invitation = get_object_or_404(Invitation, study=study, pk=invitation_id)
-    link = _line(request, invitation, access.may(request.user, study, "members"))["link"]
+    is_usable, may_manage = invitations.is_usable(invitation), access.may(request.user, study, "members")
+    link = _line(request, invitation, is_usable, may_manage)["link"]
     if not link:
         raise Http404
     shown = {"invitation": invitation, "link": link, "words": _words(invitation), "code": qr_code(link)}
@@ -99,10 +101,9 @@ def _back(request: HttpRequest, study: Study) -> HttpResponse:
     return redirect("studies")
 
 
-def _line(request: HttpRequest, invitation: Invitation, may_manage: bool) -> dict[str, Any]:
+def _line(request: HttpRequest, invitation: Invitation, is_usable: bool, may_manage: bool) -> dict[str, Any]:
     """An invitation with its link; only owners see links that grant more than annotating."""
     may_give = may_manage or invitation.role == Role.ANNOTATOR
-    is_usable = not (invitation.revoked_at or invitation.is_used_up or invitation.is_expired)
     link = request.build_absolute_uri(invitations.invitation_path(invitation)) if is_usable and may_give else ""
     text = f"{_words(invitation)}\n\n{link}\n" if link else ""
     return {"invitation": invitation, "is_usable": is_usable, "may_give": may_give, "link": link, "text": text}
