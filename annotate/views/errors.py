@@ -18,6 +18,8 @@ from annotate.server.limits import TooOften
 RETRY_SECONDS = 5
 #: PostgreSQL's code for `insufficient_privilege`.
 NO_PRIVILEGE = "42501"
+#: The API's codes of errors that Django answers.
+CODES = {400: "invalid", 403: "permission_denied", 404: "not_found", 429: "throttled"}
 #: Views whose requests a button may send again: if an answer was stored after all, the first one stands.
 SENT_AGAIN = {"pair", "skip", "undo"}
 
@@ -75,12 +77,19 @@ def _is_away(error: BaseException | None) -> bool:
 
 def _answer_without_database(request: HttpRequest, status: int, code: str, title: str, text: str) -> HttpResponse:
     """JSON below the API's address, else a page that needs neither the user nor anything else from the database."""
-    if request.path_info.startswith("/api/"):
-        error = {"code": code, "message": f"{title}. {text}", "fields": {}}
-        return JsonResponse({"error": error}, status=status)
+    if _is_of_api(request):
+        return _json(status, code, title, text)
     again = _sent(request) if status == 503 else None
     context = {"title": title, "text": text, "request_id": logs.request_id(), "again": again}
     return HttpResponse(render_to_string("error.html", context), status=status)
+
+
+def _is_of_api(request: HttpRequest) -> bool:
+    return f"{request.path_info}/".startswith("/api/")
+
+
+def _json(status: int, code: str, title: str, text: str) -> HttpResponse:
+    return JsonResponse({"error": {"code": code, "message": f"{title}. {text}", "fields": {}}}, status=status)
 
 
 def _sent(request: HttpRequest) -> dict[str, Any] | None:
@@ -92,5 +101,7 @@ def _sent(request: HttpRequest) -> dict[str, Any] | None:
 
 
 def _page(request: HttpRequest, status: int, title: str, text: str) -> HttpResponse:
+    if _is_of_api(request):
+        return _json(status, CODES[status], title, text)
     context: dict[str, Any] = {"title": title, "text": text, "status": status}
     return render(request, "error.html", context, status=status)

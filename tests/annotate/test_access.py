@@ -206,6 +206,27 @@ def test_a_browser_without_the_token_of_its_page_changes_nothing(world):
     assert client.patch(world.path("api_study"), {"title": "Snow"}, format="json").status_code == 403
 
 
+@pytest.mark.parametrize("method", [*METHODS, "OPTIONS", "TRACE", "PROPFIND"])
+@pytest.mark.parametrize(
+    "address", ["", "/", "/v1", "/v1/", "/v1/nothing", "/v1/nothing/", "/v2/me/", "/v1/studies/x/"]
+)
+def test_an_unknown_address_is_not_found_in_json_by_whoever_calls(address, method):
+    """Also by browsers, signed in or not, that send no token against forged requests."""
+    owner = making.person()
+    callers = [APIClient(enforce_csrf_checks=True), APIClient(enforce_csrf_checks=True), program(owner)]
+    callers[1].force_login(owner)
+    callers[2].handler.enforce_csrf_checks = True
+    for caller in callers:
+        response = caller.generic(method, f"/api{address}", b"{}", content_type="application/json")
+        assert (response.status_code, response["Content-Type"]) == (404, "application/json")
+        assert response.json()["error"]["code"] == "not_found"
+
+
+def test_the_description_is_only_read(world):
+    client = APIClient(enforce_csrf_checks=True)
+    assert [client.post(world.path(name)).status_code for name in ("api_schema", "api_docs")] == [405, 405]
+
+
 def test_the_list_of_studies_is_each_ones_own(world):
     def listed(caller: str) -> list[str]:
         found = world.call(caller, "GET", "api_studies").json()["results"]
