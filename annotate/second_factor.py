@@ -27,6 +27,8 @@ if TYPE_CHECKING:
     from django.contrib.auth.models import User
 
 RECOVERY_CODES = 10
+#: Base 32 writes 15 bytes in so many letters.
+RECOVERY_LENGTH = 24
 #: So many steps of half a minute a clock may be off in either direction.
 DRIFT = 1
 
@@ -73,6 +75,11 @@ def remove(user: User) -> None:
     """Switch off the second factor of a user who has lost app and recovery codes."""
     SecondFactor.objects.filter(user=user).delete()
     note(None, user, "switch off second factor")
+
+
+def is_recovery_code(code: str) -> bool:
+    """Whether the code is as long as a recovery code, and so cannot be guessed."""
+    return len(_plain(code)) == RECOVERY_LENGTH
 
 
 @transaction.atomic

@@ -56,7 +56,14 @@ WRONG_PASSWORDS = Limit("password", 50, 900)
 #: Wrong passwords for one name from one address; after the fifth even the right password is refused.
 WRONG_PASSWORDS_OF_NAME = Limit("password of a name", 5, 900)
 #: Wrong codes of the second factor of one account, from any address: the sender knows the password.
-WRONG_CODES = Limit("code", 5, 900)
+WRONG_CODES = Limit(
+    "code",
+    5,
+    900,
+    gettext_noop(
+        "There were too many wrong codes for this account. Go back to use a recovery code, which still works."
+    ),
+)
 #: New annotators; a class or a laboratory may share one address.
 ARRIVALS = Limit("arrive", 1000, 3600)
 SIGN_UPS = Limit("sign up", 30, 3600)

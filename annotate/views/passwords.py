@@ -56,6 +56,8 @@ class NewPasswordForm(NewPasswordBase):
 
     def save(self, commit: bool = True) -> User:
         accounts.change_password(self.user, self.cleaned_data["new_password1"], by="email")
+        # Whoever sent wrong codes knew the old password; few links are sent an hour, each for five guesses.
+        limits.reset(limits.WRONG_CODES, str(self.user.pk))
         return self.user
 
 

@@ -87,17 +87,26 @@ def _waiting(request: HttpRequest) -> User | None:
     return user if user and constant_time_compare(user.get_session_auth_hash(), held["hash"]) else None
 
 
+def _check_codes(request: HttpRequest, user: User) -> None:
+    """Raises `TooOften` after five wrong codes of an account, whoever sent them: codes of an app can be guessed.
+
+    Recovery codes cannot: they let the owner in meanwhile.
+    """
+    if not second_factor.is_recovery_code(request.POST.get("code", "")):
+        limits.check(limits.WRONG_CODES, str(user.pk))
+
+
 @sensitive_post_parameters("code")
 @METHODS
 @limited
 def sign_in_code(request: HttpRequest) -> HttpResponse:
-    """The second step of signing in. Five wrong codes for an account close it for a quarter of an hour."""
+    """The second step of signing in. Five wrong codes for an account close it to the app's for a quarter of an hour."""
     user = _waiting(request)
     if user is None:
         return redirect("sign_in")
     form = CodeForm(request.POST or None)
     if form.is_bound:
-        limits.check(limits.WRONG_CODES, str(user.pk))
+        _check_codes(request, user)
         if form.is_valid() and second_factor.take(user, form.cleaned_data["code"]):
             limits.reset(limits.WRONG_CODES, str(user.pk))
             held = request.session.pop("waiting")
@@ -123,7 +132,7 @@ def second_factor_page(request: HttpRequest) -> HttpResponse:
     form = SecondFactorForm(user, request.POST or None)
     shown: dict[str, Any] = {"form": form, "factor": SecondFactor.objects.filter(user=user).first(), "secret": secret}
     if form.is_bound:
-        limits.check(limits.WRONG_CODES, str(user.pk))
+        _check_codes(request, user)
     if form.is_valid():
         try:
             if is_on:

@@ -1,5 +1,6 @@
 import re
 from datetime import timedelta
+from io import StringIO
 
 import pytest
 import time_machine
@@ -196,3 +197,68 @@ def test_accounts_whose_names_are_the_same_since_before_still_sign_in_by_their_o
     client.logout()
     right = {"username": "Ada", "password": "a long enough password"}
     assert client.post("/sign-in/", right).wsgi_request.user == older
+
+
+PATTERNS = (
+    "aaaaaaaaaaaa",
+    "aaaaaaaaaaaA",
+    "aaaaaaaaaaa1",
+    "abababababab",
+    "AbAbAbAbAbab",
+    "123412341234",
+    "123412341234123",
+    "abcdeabcdeabcde",
+    "qwertqwertqw",
+    "correct correct ",
+    "summary1summary1",
+    "aaabbbcccddd",
+    "112233445566",
+    "abcdefghijkl",
+    "lkjihgfedcba",
+    "acegikmoqsuw",
+    "\u0430\u0431\u0432\u0433\u0434\u0435\u0436\u0437\u0438\u0439\u043a\u043b",
+    "\u96e8\u96ea\u96e8\u96ea\u96e8\u96ea\u96e8\u96ea\u96e8\u96ea\u96e8\u96ea",
+    "\U0001f600" * 12,
+)
+
+
+@pytest.mark.parametrize("password", PATTERNS)
+def test_a_password_that_is_a_pattern_is_refused_with_the_reason(password):
+    with pytest.raises(Refusal) as refused:
+        accounts.sign_up("ada", password, invited=True)
+    assert "pattern" in " ".join(refused.value.fields["password"])
+    assert not User.objects.exists()
+
+
+@pytest.mark.parametrize(
+    "password",
+    [
+        PASSWORD,
+        "correct horse battery",
+        "kx7-Vq2m-9Lp4",
+        "deadbeefcafe1",
+        "947316028571",
+        "\u4eca\u65e5\u306f\u826f\u3044\u5929\u6c17\u3067\u3059\u306d\u3001\u96e8",
+        "rain in ohio rain in ohio",
+        "abcdefghija tree",
+    ],
+)
+def test_a_password_of_words_or_at_random_is_no_pattern(password):
+    assert accounts.sign_up("ada", password, invited=True).check_password(password)
+
+
+def test_patterns_are_refused_wherever_a_password_is_set(client, monkeypatch, settings):
+    """On the pages, and on the command line; the API sets none."""
+    ada, pattern = User.objects.create_user("ada", password=PASSWORD), "abababababab"
+    settings.SIGN_UP_OPEN = True
+    assert "follows a pattern" in client.post("/sign-up/", {"username": "eve", "password": pattern}).content.decode()
+    client.force_login(ada)
+    sent = {"old_password": PASSWORD, "new_password1": pattern, "new_password2": pattern}
+    assert "follows a pattern" in client.post("/account/password/", sent).content.decode()
+    monkeypatch.setattr("getpass.getpass", lambda **_asked: pattern)
+    told = StringIO()
+    with pytest.raises(CommandError):
+        call_command("changepassword", "ada", stdout=told, stderr=told)
+    assert "follows a pattern" in told.getvalue()
+    ada.refresh_from_db()
+    assert ada.check_password(PASSWORD)

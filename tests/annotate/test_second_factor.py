@@ -183,6 +183,56 @@ def test_five_wrong_codes_close_the_account_wherever_they_come_from(recovery: li
     assert is_in(client)
 
 
+def closed_by_somebody(password: str = PASSWORD) -> None:
+    """Somebody who knows the password sends wrong codes, until no code of the app is taken."""
+    for _time in range(5):
+        assert give(asked(password), "123456").status_code == 200
+    assert give(asked(password), APP.now()).status_code == 429
+
+
+def test_a_recovery_code_lets_the_owner_in_while_wrong_codes_close_the_account(recovery: list[str], ada: User) -> None:
+    closed_by_somebody()
+    client = asked()
+    refused = give(client, APP.now())
+    assert "recovery code" in refused.content.decode()
+    assert give(client, recovery[0].replace("a", "b")[::-1]).status_code == 429, "a wrong one is like any other"
+    assert not is_in(client)
+    assert give(client, recovery[0].upper())["Location"] == "/judging/"
+    assert is_in(client)
+    assert not second_factor.take(ada, recovery[0])
+
+
+def test_a_recovery_code_switches_it_off_while_wrong_codes_close_the_account(
+    recovery: list[str], ada: User, client: Client
+) -> None:
+    client.force_login(ada)
+    closed_by_somebody()
+    assert change(client, APP.now()).status_code == 429
+    assert client.post("/account/second-factor/", {"password": "x", "code": recovery[0]}).status_code == 429
+    assert second_factor.is_on(ada)
+    assert change(client, recovery[0])["Location"] == "/account/"
+    assert not second_factor.is_on(ada)
+
+
+def test_a_new_password_by_e_mail_opens_an_account_that_wrong_codes_closed(
+    recovery: list[str], client: Client, settings: Any
+) -> None:
+    """To its owner, who still needs a code; whoever sent the wrong ones knows no password any more."""
+    settings.EMAIL_SERVER = "smtp://mail.example.org"
+    waiting = asked()
+    closed_by_somebody()
+    client.post("/password/forgotten/", {"email": "ada@example.org"})
+    email.wait()
+    link = re.search(r"https?://[^/]+(/\S+)", str(mail.outbox[0].body))
+    assert link
+    form, new = client.get(link[1])["Location"], "quite other words than before"
+    assert client.post(form, {"new_password1": new, "new_password2": new})["Location"] == "/sign-in/"
+    assert give(waiting, APP.now())["Location"] == "/sign-in/"
+    assert not is_in(waiting)
+    give(client := asked(new), APP.now())
+    assert is_in(client)
+
+
 def test_no_code_makes_us_fall(recovery: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(limits, "WRONG_CODES", limits.Limit("code", 1_000, 900))
     client = asked()
