@@ -49,7 +49,7 @@ def invite(
 
     By default, a link to a role above annotator is for one person and expires after a week.
     """
-    _may_give(user, study, role)
+    check_may_give(user, study, role)
     if role != Role.ANNOTATOR:
         max_uses = 1 if max_uses is None else max_uses
         expires_at = expires_at or timezone.now() + DEFAULT_TERM
@@ -70,7 +70,7 @@ def invite(
 @transaction.atomic
 def revoke(invitation: Invitation, user: User) -> None:
     """Revoke the link. People who have already joined stay. Revoking twice changes nothing."""
-    _may_give(user, invitation.study, invitation.role)
+    check_may_give(user, invitation.study, invitation.role)
     if Invitation.objects.filter(pk=invitation.pk, revoked_at__isnull=True).update(revoked_at=timezone.now()):
         note(invitation.study, user, "revoke invitation", invitation=invitation.pk)
     invitation.refresh_from_db()
@@ -159,8 +159,8 @@ def _find(purpose: str, token: str, rows: QuerySet[Row]) -> Row | None:
     return rows.filter(link_key=value).first()
 
 
-def _may_give(user: User, study: Study, role: str) -> None:
-    """Managers of annotators may invite annotators; only owners may give other roles."""
+def check_may_give(user: User, study: Study, role: str) -> None:
+    """Managers of annotators may invite annotators; only owners may give other roles. Raises `PermissionDenied`."""
     if not access.may(user, study, "annotators" if role == Role.ANNOTATOR else "members"):
         raise PermissionDenied
 

@@ -17,12 +17,12 @@ from django.urls import reverse
 from django.utils import timezone
 from rest_framework.test import APIClient
 
-from annotate import members, studies
+from annotate import crowd, judging, members, studies
 from annotate.api.views.base import View
-from annotate.models import AnsweredRequest, AuditEntry, Invitation, Study, Upload
+from annotate.models import Annotator, AnsweredRequest, AuditEntry, Invitation, Study, Upload
 from annotate.server import idempotency
 from tests.annotate import making
-from tests.annotate.everything import World, api_patterns, everything, program, undone
+from tests.annotate.everything import BODIES, World, api_patterns, everything, program, undone
 from tests.annotate.making import TOPIC, Role, lines
 from tests.annotate.test_judging_together import at_once
 from tests.annotate.test_lost_races import once_before
@@ -117,6 +117,61 @@ def test_who_is_no_longer_a_member_is_told_nothing_again(study: Study) -> None:
     assert post(client, f"studies/{study.pk}/invitations/", {}).status_code == 201
     members.remove_member(study, making.owner(study), member)
     assert post(client, f"studies/{study.pk}/invitations/", {}).status_code == 404
+
+
+@pytest.mark.parametrize("role", [Role.ADMIN, Role.RESEARCHER])
+def test_who_may_no_longer_send_a_request_is_not_told_its_answer_again(study: Study, role: str) -> None:
+    member = making.member(study, Role.OWNER)
+    client, path = program(member), f"studies/{study.pk}/invitations/"
+    assert post(client, path, {"role": "owner"}).status_code == 201
+    copied = post(client, f"studies/{study.pk}/copies/", {"title": "x"}, key="copy")
+    members.set_role(study, study.created_by, member, role)
+    again = post(client, path, {"role": "owner"})
+    assert (again.status_code, "link" in again.json()) == (403, False)
+    assert post(client, path, {}, key="new").status_code == (201 if role == Role.ADMIN else 403)
+    copy_again = post(client, f"studies/{study.pk}/copies/", {"title": "x"}, key="copy")
+    assert copy_again.status_code == (403 if role == Role.ADMIN else 201)
+    assert copied.status_code == 201
+
+
+def test_who_lost_what_they_created_is_not_told_about_it_again() -> None:
+    site = making.person(is_superuser=True)
+    client = program(site)
+    made = post(client, "studies/", {"title": "Rain"})
+    study = Study.objects.get(pk=made.json()["id"])
+    members.give_role(study, making.person(), Role.OWNER)
+    type(site).objects.update(is_superuser=False)
+    members.remove_member(study, site, site)
+    assert post(client, "studies/", {"title": "Rain"}).status_code == 403
+    making.study(site)
+    assert post(client, "studies/", {"title": "Rain"}).status_code == 404
+
+
+def test_no_stored_answer_names_an_annotator(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    """They may erase themselves, and then nothing of them is left."""
+    Annotator.objects.filter(study=world.study, pseudonym="machine").update(pseudonym="j4n3")
+    for name in ("api_previews", "api_exclusions"):
+        monkeypatch.setitem(BODIES, ("POST", name), BODIES["POST", name] | {"annotators": ["j4n3"]})
+    world.clients["owner"].defaults["HTTP_IDEMPOTENCY_KEY"] = "1"
+    for name in posts():
+        if name != "api_studies":
+            with undone():
+                assert world.call("owner", "POST", name).status_code < 300, name
+                assert "j4n3" not in AnsweredRequest.objects.get().answer, name
+
+
+def test_an_answer_that_is_given_again_leaves_out_who_erased_themselves(study: Study, owner: APIClient) -> None:
+    machine, other = (
+        judging.join(study, user=making.person(), kind=Annotator.Kind.MACHINE, pseudonym=name) for name in ("A1", "B2")
+    )
+    path, body = f"studies/{study.pk}/exclusions/", {"annotators": ["A1", "B2"], "reason": "A test."}
+    asked = f"studies/{study.pk}/previews/"
+    assert post(owner, path, body).status_code == 200
+    assert post(owner, asked, {"annotators": ["A1", "B2"]}, key="asked").status_code == 202
+    crowd.withdraw(machine, erase=True)
+    assert not AnsweredRequest.objects.filter(answer__contains="A1").exists()
+    assert [row["pseudonym"] for row in post(owner, path, body).json()] == [other.pseudonym]
+    assert post(owner, asked, {"annotators": ["A1", "B2"]}, key="asked").json()["annotators"] == ["B2"]
 
 
 def test_a_study_takes_what_was_answered_about_it_along(study: Study, owner: APIClient) -> None:

@@ -58,15 +58,23 @@ class AuditLog(View):
 
 @extend_schema(tags=["annotators"])
 class Previews(View):
+    post_ability = "annotators"
+
     @extend_schema(
         operation_id="ask_for_preview", request=AnnotatorsChosenSerializer, responses={202: WhatIfQuestionSerializer}
     )
     def post(self, request: Request, study_id: int) -> Response:
         """Ask what would change without these annotators, or with them again. This changes nothing."""
-        study = self.study(study_id, "annotators")
+        study = self.study(study_id, self.post_ability)
         sent = self.sent(AnnotatorsChosenSerializer)
         question = what_if.ask(study, self.user, _named(study, sent["annotators"]), leave_out=sent["leave_out"])
         return self.show(WhatIfQuestionSerializer, question, 202)
+
+    def to_keep(self, answer: Any) -> Any:
+        return answer["key"]  # pseudonyms are never stored: annotators may erase them
+
+    def to_answer(self, kept: Any) -> Any:
+        return self.show(WhatIfQuestionSerializer, get_object_or_404(WhatIfQuestion, key=kept)).data
 
 
 @extend_schema(tags=["annotators"])
@@ -80,16 +88,26 @@ class OnePreview(View):
 
 @extend_schema(tags=["annotators"])
 class Exclusions(View):
+    post_ability = "annotators"
+
     @extend_schema(
         operation_id="exclude_annotators", request=ExclusionSerializer, responses=AnnotatorSerializer(many=True)
     )
     def post(self, request: Request, study_id: int) -> Response:
         """Exclude annotators or include them again, all or none, with a reason. This deletes no judgments."""
-        study = self.study(study_id, "annotators")
+        study = self.study(study_id, self.post_ability)
         sent = self.sent(ExclusionSerializer)
         chosen = _named(study, sent["annotators"])
         do = judging.exclude if sent["leave_out"] else judging.readmit
         with transaction.atomic():
             for annotator in chosen:
                 do(annotator, self.user, sent["reason"])
+        self.chosen = [annotator.pk for annotator in chosen]
         return Response(AnnotatorSerializer(chosen, many=True).data)
+
+    def to_keep(self, answer: Any) -> Any:
+        return self.chosen  # as above: not their pseudonyms
+
+    def to_answer(self, kept: Any) -> Any:
+        chosen = Annotator.objects.filter(study=self.kwargs["study_id"], pk__in=kept).order_by("pk")
+        return AnnotatorSerializer(chosen, many=True).data

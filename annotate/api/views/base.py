@@ -35,6 +35,8 @@ class View(GenericAPIView[Any]):
     filter_backends: list[Any] = []
     #: Whether a POST may have an `Idempotency-Key`.
     takes_key = True
+    #: The ability that a POST needs; its answer is given again to those alone who have it still.
+    post_ability = "members"
     #: What must be undone after a rollback.
     undo: Callable[[], object] = staticmethod(lambda: None)
 
@@ -44,8 +46,8 @@ class View(GenericAPIView[Any]):
             self.post: Callable[..., Response] = partial(self._once, self.post)
 
     def _once(self, post: Callable[..., Response], request: Request, **kwargs: Any) -> Response:
-        """The answer of `post`, or the stored one for this key and user or token, if they may still see the study."""
-        study = self.study(kwargs["study_id"]) if "study_id" in kwargs else None
+        """The answer of `post`, or the stored one for this key and user or token, if they may still send this."""
+        study = self.study(kwargs["study_id"], self.post_ability) if "study_id" in kwargs else None
         whose = self.user.pk, getattr(request.auth, "pk", None), request.headers[KEY]
 
         def work() -> tuple[int, str]:

@@ -33,6 +33,8 @@ class Data(View):
 
 @extend_schema(tags=["data"])
 class Removals(View):
+    post_ability = "edit"
+
     @extend_schema(operation_id="list_removals", responses=RemovalSerializer(many=True))
     def get(self, request: Request, study_id: int) -> Response:
         """What was removed from a study, newest first."""
@@ -44,14 +46,16 @@ class Removals(View):
 
         You can restore it within a day. Judgments of a topic stay as history, which nothing uses.
         """
-        study, wanted = self.study(study_id, "edit"), self.sent(RemoveSerializer)
+        study, wanted = self.study(study_id, self.post_ability), self.sent(RemoveSerializer)
         return self.show(RemovalSerializer, imports.remove(study, self.user, wanted["kind"], wanted["key"]), 201)
 
 
 @extend_schema(tags=["data"])
 class Restoration(View):
+    post_ability = "edit"
+
     @extend_schema(operation_id="restore_removed", request=None, responses=RemovalSerializer)
     def post(self, request: Request, study_id: int, key: uuid.UUID) -> Response:
         """Restore what was removed, as it was."""
-        removal = get_object_or_404(Removal, key=key, study=self.study(study_id, "edit"))
+        removal = get_object_or_404(Removal, key=key, study=self.study(study_id, self.post_ability))
         return self.show(RemovalSerializer, imports.restore_removed(removal, self.user))

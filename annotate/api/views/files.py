@@ -36,6 +36,7 @@ from annotate.reports.data import uploads_of
 
 @extend_schema(tags=["uploads"])
 class Uploads(View):
+    post_ability = "edit"
     parser_classes = [MultiPartParser, FileParser]
 
     @extend_schema(operation_id="list_uploads", responses=UploadSerializer(many=True))
@@ -55,7 +56,7 @@ class Uploads(View):
         The worker reads it. Then its `state` is `ready`, with a preview, or `refused`, with complaints. Confirm it to
         have it stored.
         """
-        study = self.study(study_id, "edit")
+        study = self.study(study_id, self.post_ability)
         file = cast(Mapping[str, Any], request.data).get("file")
         if not isinstance(file, File):
             raise ValidationError({"file": [_("Send a file.")]})
@@ -66,19 +67,23 @@ class Uploads(View):
 
 @extend_schema(tags=["uploads"])
 class Baselines(View):
+    post_ability = "edit"
+
     @extend_schema(operation_id="make_baselines", request=BaselinesSerializer, responses={202: UploadSerializer})
     def post(self, request: Request, study_id: int) -> Response:
         """Have the worker write summaries by nine standard summarizers, for all topics that have none of them.
 
         The result is an upload like any other: its `state` becomes `ready`, and you confirm it.
         """
-        study = self.study(study_id, "edit")
+        study = self.study(study_id, self.post_ability)
         words = self.sent(BaselinesSerializer)["words"]
         return self.show(UploadSerializer, imports.ask_for_baselines(study, self.user, words), 202)
 
 
 @extend_schema(tags=["uploads"])
 class Simulated(View):
+    post_ability = "edit"
+
     @extend_schema(operation_id="simulate_judgments", request=SimulationSerializer, responses={202: UploadSerializer})
     def post(self, request: Request, study_id: int) -> Response:
         """Have the worker simulate judgments from the references or the Pyramids of all topics that have them.
@@ -86,7 +91,7 @@ class Simulated(View):
         They are labelled as simulated everywhere, and count only if the study's `counted_kinds` says so. The result is
         an upload like any other: its `state` becomes `ready`, and you confirm it.
         """
-        study = self.study(study_id, "edit")
+        study = self.study(study_id, self.post_ability)
         upload = imports.ask_for_simulated(study, self.user, **self.sent(SimulationSerializer))
         return self.show(UploadSerializer, upload, 202)
 
@@ -101,26 +106,31 @@ class OneUpload(View):
 
 @extend_schema(tags=["uploads"])
 class Confirmation(View):
+    post_ability = "edit"
+
     @extend_schema(operation_id="confirm_upload", request=None, responses={202: UploadSerializer})
     def post(self, request: Request, study_id: int, key: uuid.UUID) -> Response:
         """Confirm the upload; the worker stores all of it."""
-        upload = get_object_or_404(Upload, key=key, study=self.study(study_id, "edit"))
+        upload = get_object_or_404(Upload, key=key, study=self.study(study_id, self.post_ability))
         imports.confirm(upload, self.user)
         return self.show(UploadSerializer, upload, 202)
 
 
 @extend_schema(tags=["uploads"])
 class Discard(View):
+    post_ability = "edit"
+
     @extend_schema(operation_id="discard_upload", request=None, responses=UploadSerializer)
     def post(self, request: Request, study_id: int, key: uuid.UUID) -> Response:
         """Discard the upload, if it is not confirmed."""
-        upload = get_object_or_404(Upload, key=key, study=self.study(study_id, "edit"))
+        upload = get_object_or_404(Upload, key=key, study=self.study(study_id, self.post_ability))
         imports.discard(upload, self.user)
         return self.show(UploadSerializer, upload)
 
 
 @extend_schema(tags=["exports"])
 class Exports(View):
+    post_ability = "export"
     #: An export of what one may read changes nothing in the study: a read-only token may request it.
     changes_nothing = True
 
@@ -133,7 +143,7 @@ class Exports(View):
     @extend_schema(operation_id="request_export", request=None, responses={202: ExportSerializer})
     def post(self, request: Request, study_id: int) -> Response:
         """Request the whole study as a ZIP file; the worker writes it."""
-        study = self.study(study_id, "export")
+        study = self.study(study_id, self.post_ability)
         return self.show(ExportSerializer, exports.request_export(study, self.user), 202)
 
 

@@ -18,6 +18,8 @@ from annotate.reports.forecast import course
 
 @extend_schema(tags=["studies"])
 class Forecasts(View):
+    post_ability = "edit"
+
     @extend_schema(operation_id="list_forecasts", responses=StudyForecastSerializer(many=True))
     def get(self, request: Request, study_id: int) -> Response:
         """The forecasts of a study, newest first."""
@@ -27,7 +29,7 @@ class Forecasts(View):
     @extend_schema(operation_id="ask_forecast", request=AskForecastSerializer, responses={202: StudyForecastSerializer})
     def post(self, request: Request, study_id: int) -> Response:
         """Have the worker simulate the study, to say how many judgments it needs. This cancels a waiting forecast."""
-        study = self.study(study_id, "edit")
+        study = self.study(study_id, self.post_ability)
         return self.show(
             StudyForecastSerializer, forecasts.ask(study, self.user, **self.sent(AskForecastSerializer)), 202
         )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from django.core.exceptions import PermissionDenied
 from django.db import transaction
 from django.db.models import Count, QuerySet
 from django.shortcuts import get_object_or_404
@@ -43,6 +44,14 @@ def _show(view: View, study: Study, status: int = 200) -> Response:
     return Response(StudySerializer(shown, context=context).data, status=status)
 
 
+def _still_seen(view: View, kept: Any) -> Any:
+    """The stored answer about a study that the caller created. Raises an error if they may not create or see it now."""
+    if not access.may_create_studies(view.user):
+        raise PermissionDenied
+    get_object_or_404(visible_studies(view.request), pk=kept["id"])
+    return kept
+
+
 def _refuse_narrow_token(view: View, request: Request) -> None:
     if isinstance(request.auth, Token) and request.auth.study_id is not None:
         view.permission_denied(request, _("This token is restricted to one study."))
@@ -65,6 +74,9 @@ class Studies(View):
         _refuse_narrow_token(self, request)
         study = studies.create_study(self.user, **self.sent(NewStudySerializer))
         return _show(self, study, 201)
+
+    def to_answer(self, kept: Any) -> Any:
+        return _still_seen(self, kept)
 
 
 @extend_schema(tags=["studies"])
@@ -99,13 +111,18 @@ class OneStudy(View):
 
 @extend_schema(tags=["studies"])
 class StudyCopies(View):
+    post_ability = "settings"
+
     @extend_schema(operation_id="copy_study", request=StudyCopySerializer, responses={201: StudySerializer})
     def post(self, request: Request, study_id: int) -> Response:
         """Create a study with the settings and the text of consent of this one, without its people; you own it."""
-        study = self.study(study_id, "settings")
+        study = self.study(study_id, self.post_ability)
         _refuse_narrow_token(self, request)
         copy = studies.copy_study(study, self.user, **self.sent(StudyCopySerializer))
         return _show(self, copy, 201)
+
+    def to_answer(self, kept: Any) -> Any:
+        return _still_seen(self, kept)
 
 
 @extend_schema(tags=["members"])
@@ -138,6 +155,8 @@ class OneMember(View):
 
 @extend_schema(tags=["members"])
 class Invitations(View):
+    post_ability = "annotators"
+
     @extend_schema(operation_id="list_invitations", responses=InvitationSerializer(many=True))
     def get(self, request: Request, study_id: int) -> Response:
         """The invitation links of the study. Only owners see links for roles other than annotator."""
@@ -150,7 +169,7 @@ class Invitations(View):
     @extend_schema(operation_id="invite", request=NewInvitationSerializer, responses={201: InvitationSerializer})
     def post(self, request: Request, study_id: int) -> Response:
         """Create an invitation link."""
-        study = self.study(study_id, "annotators")
+        study = self.study(study_id, self.post_ability)
         invitation = invitations.invite(study, self.user, **self.sent(NewInvitationSerializer))
         return self.show(InvitationSerializer, invitation, 201)
 
@@ -158,7 +177,9 @@ class Invitations(View):
         return answer["id"]  # links are never stored
 
     def to_answer(self, kept: Any) -> Any:
-        return self.show(InvitationSerializer, get_object_or_404(Invitation, pk=kept)).data
+        invitation = get_object_or_404(Invitation, pk=kept)
+        invitations.check_may_give(self.user, invitation.study, invitation.role)
+        return self.show(InvitationSerializer, invitation).data
 
 
 @extend_schema(tags=["members"])
