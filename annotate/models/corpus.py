@@ -230,6 +230,20 @@ class SourceDocument(TopicText):
         ordering = ["position"]
         constraints = [models.UniqueConstraint(fields=["topic", "name"], name="document_once_a_topic")]
 
+    def spaced(self, last: int | None = None) -> list[tuple[str, Sentence]]:
+        """Its sentences, up to the index `last`, each with the white space and marks that stand before it."""
+        rows = self.cut_sentences.order_by("index")
+        end, pieces = 0, []
+        for row in rows if last is None else rows.filter(index__lte=last):
+            start = self.whole.find(row.text, end)
+            between = self.whole[end : max(start, end)]
+            if start < 0 or any(map(str.isalnum, between)):  # a person joined or split it, with other white space
+                between = "\n" if pieces and pieces[-1][1].paragraph != row.paragraph else " "
+            else:
+                end = start + len(row.text)
+            pieces.append((between, row))
+        return pieces
+
 
 class SentenceQuerySet(models.QuerySet["Sentence"]):
     def to_judge(self) -> Self:

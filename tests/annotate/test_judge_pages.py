@@ -365,6 +365,16 @@ def test_a_context_shows_the_sentence_marked_in_its_document(client, link):
     assert client.get(reverse("context", args=[first.key, "above"])).status_code == 404
 
 
+def test_a_context_keeps_the_white_space_of_the_document(client):
+    text = "  The river rose.\n\n    It  fell. It rose.\n* * *\n\t- It fell. So it did."
+    study = making.study()
+    making.take_in(study, {"topic_id": "M7", "documents": [{"id": "d1", "text": text}]})
+    pair = begin(client, invitations.invitation_path(invitations.invite(study, making.owner(study))))
+    html = client.get(reverse("context", args=[pair.key, "left"])).content.decode()
+    shown = html.partition('<div class="document given"')[2].partition(">")[2].partition("</div>")[0]
+    assert shown.replace('<mark id="sentence">', "").replace("</mark>", "") == text
+
+
 def test_pausing_gives_the_pair_back_and_says_so(client, link, study):
     first = begin(client, link)
     progress = client.post(reverse("pause", args=[first.annotator.key])).url

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from typing import Any
 
+import pytest
+from django.urls import reverse
 from playwright.sync_api import Page, expect
 
 from annotate import invitations
-from annotate.models import Judgment
+from annotate.models import Judgment, Sentence, Summary
 from tests.annotate import making
 from tests.annotate.test_summary_pages import record, study_of
-from tests.browser.conftest import fits, read_in_english, settled
+from tests.browser.conftest import fits, read_in_english, settled, sign_in
 from tests.browser.test_annotator import begin, press
 
 PHONE = {"width": 390, "height": 844}
@@ -113,3 +115,61 @@ def test_summaries_run_from_right_to_left_where_their_language_does(page, web):
     ]
     first, second = boxes(page, ".whole .card")
     assert first["x"] < second["x"]  # the keys point to them
+
+
+CODE = (
+    """Use this:
+
+```python
+def rose(day):
+    if day > 3:
+\treturn  "high"
+```
+
+- Rivers
+    - the Elbe
+      - its mouth
+<b>not bold</b> <script>document.title = "run"</script>
+"""
+    + "x" * 300
+    + "\n"
+    + " " * 300
+    + "end"
+)
+
+
+@pytest.mark.parametrize("width", [1440, 390])
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_code_and_nested_lists_are_shown_as_they_were_written(page, axe, web, width, scheme):
+    page.set_viewport_size({"width": width, "height": 900})
+    page.emulate_media(color_scheme=scheme)
+    documents = [
+        {"id": "d1", "text": "The river rose.\n    It fell.\n\tIt rose  again."},
+        {"id": "d2", "text": "So it did."},
+    ]
+    summaries = [{"system": "zyx0", "text": CODE}, {"system": "zyx1", "text": "The river rose."}]
+    study = study_of(*(record(f"M{n}", summaries=summaries, documents=documents) for n in range(2)))
+    begin(page, invitations.invitation_path(invitations.invite(study, making.owner(study))))
+    shown = page.locator(".whole .given", has_text="Use this").first
+    assert shown.evaluate("text => text.textContent") == CODE
+    assert shown.evaluate("text => { getSelection().selectAllChildren(text); return String(getSelection()) }") == CODE
+    assert fits(page)
+    assert page.title() != "run"
+    axe(page)
+    page.get_by_role("link", name="Source documents").or_(
+        page.get_by_role("button", name="Source documents")
+    ).first.click()
+    expect(page.locator(".document.given").first).to_have_text(
+        "The river rose.\n    It fell.\n\tIt rose  again.", use_inner_text=True
+    )
+    sign_in(page, making.owner(study))
+    summary = Summary.objects.filter(system__name="zyx0", topic__study=study).first()
+    page.goto(reverse("summary", args=[study.pk, summary.pk]))
+    assert page.locator(".sentence.given").first.evaluate("text => text.innerText") == CODE
+    assert fits(page)
+    sentence = Sentence.objects.of_sources(study).filter(text__contains="again").first()
+    page.goto(reverse("sentence", args=[study.pk, sentence.pk]))
+    whole = page.locator("blockquote.passage").evaluate("text => text.innerText")
+    assert whole == "The river rose.\n    It fell.\n\tIt rose  again."
+    assert fits(page)
+    assert not page.problems

@@ -163,7 +163,7 @@ def context(request: HttpRequest, key: UUID, side: str) -> HttpResponse:
     shown = {
         "side": side,
         "sentence": sentence,
-        "sentences": Sentence.objects.filter(document=sentence.document_id).order_by("index"),
+        "sentences": sentence.document.spaced(),
         "other": other_side(side),
     }
     return progress.page(request, "context", _what_to_show(assignment)[1] | shown)

@@ -114,7 +114,7 @@ def summary(request: HttpRequest, study: Study, summary_id: int) -> HttpResponse
     answers = against(row) if scored_by == ScoredBy.WIN_RATE else ()
     explained = _by_sentences(row) if scored_by == ScoredBy.WIN_RATE else score
     words, parts = word_terms(explained), parts_of(explained)
-    source, text = explained.fit.source_words if explained else None, row.sentences or [row.text]
+    source = explained.fit.source_words if explained else None
     return page(
         request,
         study,
@@ -134,7 +134,7 @@ def summary(request: HttpRequest, study: Study, summary_id: int) -> HttpResponse
         answered=sum(compared.given.total() for compared in answers),
         words=(named := with_names(words)),
         source=source,
-        tinted=list(tinted(" ".join(text), source, named)) if source else (),
+        tinted=list(tinted(row.whole, source, named)) if source else (),
         parts=[(part, nearest, *_beside(part, nearest)) for part, nearest in parts],
         copied=_as_table(words, parts),
         total=math.fsum([*(term.contribution for term in words), *(part.contribution for part, _nearest in parts)]),
@@ -142,7 +142,6 @@ def summary(request: HttpRequest, study: Study, summary_id: int) -> HttpResponse
         settings=settings_in_words(explained.fit.settings) if explained else [],
         table=(table := metric_scores.table_of([row])),
         part=table_part(of_summary(table), study.pk, {}) if table.metrics or table.dimensions else None,
-        text=text,
     )
 
 

@@ -195,9 +195,7 @@ def sentence(request: HttpRequest, study: Study, sentence_id: int) -> HttpRespon
         utility=utility,
         published=sentence.published_utility,
         rank=_rank(utility) if utility else None,
-        neighbours=Sentence.objects.filter(
-            document=sentence.document_id, index__range=(max(0, sentence.index - 2), sentence.index + 2)
-        ).order_by("index"),
+        neighbours=sentence.document.spaced(sentence.index + 2)[max(0, sentence.index - 2) :],
         chosen=chosen,
         judgments=[_from_its_side(judgment, sentence) for judgment in chosen],
     )
