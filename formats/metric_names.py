@@ -135,6 +135,9 @@ _LACKING = {
     "references of an earlier set": gettext_noop(
         "%(metric)s needs the references of an earlier set. Topics without any: %(topics)s."
     ),
+    "texts in Latin letters": gettext_noop(
+        "%(metric)s reads Latin letters and digits only. Topics in another script: %(topics)s."
+    ),
     "other topics": gettext_noop("%(metric)s needs six topics or more with documents of their own."),
 }
 #: So many topics are named; the rest are counted.

@@ -8,12 +8,15 @@ from __future__ import annotations
 
 import math
 import pkgutil
+import re
+import unicodedata
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
 from enum import StrEnum
 from functools import cache
 from importlib import import_module
+from itertools import chain
 from typing import Protocol, Self, runtime_checkable
 
 import numpy as np
@@ -38,6 +41,7 @@ class Need(StrEnum):
     HUMAN_SCORES = "human scores"
     BASES = "references of an earlier set"
     OTHER_TOPICS = "other topics"
+    LATIN = "texts in Latin letters"
 
 
 class Metric(Protocol):
@@ -217,6 +221,16 @@ def check(metrics: Iterable[Metric], topics: Sequence[Evidence]) -> None:
         raise MissingEvidence("\n".join(complaints))
 
 
+def _is_latin(topic: Evidence) -> bool:
+    """Whether at least half of the letters of references and summaries are Latin; so where there are none."""
+    texts = chain(chain(*topic.references, *topic.base_references), *(own.sentences for own in topic.summaries))
+    letters = _LETTER.findall(unicodedata.normalize("NFC", " ".join(texts)))
+    return 2 * sum(map(bool, map(_LATIN.match, letters))) >= len(letters)
+
+
+_LETTER = re.compile(r"[^\W\d_]")
+_LATIN = re.compile("[A-Za-zªºÀ-\u02af\u1d00-\u1d25\u1e00-\u1effﬀ-ﬆＡ-Ｚａ-ｚ]")
+
 _has: Mapping[Need, Callable[[Evidence], bool]] = {
     Need.DOCUMENTS: lambda topic: bool(topic.sentences),
     Need.REFERENCES: lambda topic: bool(topic.references),
@@ -224,6 +238,7 @@ _has: Mapping[Need, Callable[[Evidence], bool]] = {
     Need.PYRAMIDS: lambda topic: topic.pyramid is not None,
     Need.HUMAN_SCORES: lambda topic: any(summary.human for summary in topic.summaries),
     Need.BASES: lambda topic: bool(topic.base_references),
+    Need.LATIN: _is_latin,
 }
 
 

@@ -184,7 +184,7 @@ class Rouge:
 
     @property
     def needs(self) -> frozenset[Need]:
-        return frozenset({Need.REFERENCES})
+        return frozenset({Need.REFERENCES, Need.LATIN})  # it reads nothing else but digits
 
     @property
     def signature(self) -> str:

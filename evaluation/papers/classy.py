@@ -136,7 +136,9 @@ class Classy:
     def needs(self) -> frozenset[Need]:
         is_base = any(name.startswith(BASE) for name in self.features)
         is_content = any(name in CONTENT for name in self.features)
-        return frozenset({Need.BASES} if is_base else ()) | frozenset({Need.REFERENCES} if is_content else ())
+        return frozenset({Need.BASES, Need.LATIN} if is_base else ()) | frozenset(
+            {Need.REFERENCES, Need.LATIN} if is_content else ()
+        )
 
     @property
     def signature(self) -> str:

@@ -98,7 +98,7 @@ def test_update_summaries_are_held_against_the_earlier_references_too() -> None:
     against_earlier = content(replace(ready, references=earlier.references, reference_names=()))
     (values,) = features.values(ready)
     assert values.tolist() == [against_earlier[0, 2], content(update)[0, 0], -math.log2(3)]
-    assert features.needs == {Need.BASES, Need.REFERENCES}
+    assert features.needs == {Need.BASES, Need.REFERENCES, Need.LATIN}
     assert Classy(("sentences",)).needs == set()
     with pytest.raises(MissingEvidence, match="needs references of an earlier set"):
         check([_Needing(features.needs)], [update])

@@ -192,3 +192,27 @@ def test_the_metric_gives_the_scores_of_the_whole_journey() -> None:
         expected = [summary.score for summary in evaluate(WHOLE, settings).summaries]
 
         assert metric("preferences", settings).score(WHOLE) == pytest.approx(expected, abs=1e-12)
+
+
+CHINESE = replace(
+    WHOLE,
+    summaries=(SummaryText("flood", ("2008年洪水淹没了城市。",)), SummaryText("other", ("2008年奥运会在北京举行。",))),
+    references=(("2008年的地震袭击了四川。",),),
+)
+RUSSIAN = replace(
+    WHOLE, references=(("В 2008 году землетрясение.",),), summaries=(SummaryText("a", ("В 2008 году BBC.",)),)
+)
+
+
+@pytest.mark.parametrize("topic", [CHINESE, RUSSIAN])
+@pytest.mark.parametrize("asked", ["rouge-1", "rouge-l:f", "rouge-su4:pseudo=1:local"])
+def test_rouge_says_nothing_of_texts_in_scripts_that_it_does_not_read(topic: Evidence, asked: str) -> None:
+    with pytest.raises(MissingEvidence, match="needs texts in Latin letters, and there are none for any topic"):
+        check([metric(asked)], [topic])
+
+
+@pytest.mark.parametrize(
+    "text", ["Émile naît à l’Île.", "Żółw śpi.", "Hà Nội rất đẹp.", "2008", "The 北京 Olympics began."]
+)
+def test_rouge_reads_whatever_is_mostly_latin(text: str) -> None:
+    check([metric("rouge-1")], [replace(WHOLE, references=((text,),), summaries=(SummaryText("a", (text,)),))])
