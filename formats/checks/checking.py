@@ -19,6 +19,7 @@ from formats.records import (
     LateSummary,
     MetricScore,
     Preference,
+    Remark,
     Summary,
     Text,
     Topic,
@@ -49,6 +50,11 @@ def assembled(draft: Draft, existing: Existing | None, language: str, place: Pla
     metric_scores = whole.join_metric_scores()
     preferences = whole.check_preferences()
     place.complaints.raise_if_any()
+    remarks = place.complaints.remarks
+    if place.complaints.unsaid:
+        remarks.append(
+            Remark(place.file, 0, "", "%(count)s more notes of this kind", {"count": place.complaints.unsaid})
+        )
     again = tuple(whole.topics.pop(name) for name in whole.again)
     return Bundle(
         topics=tuple(whole.topics.values()),
@@ -59,7 +65,7 @@ def assembled(draft: Draft, existing: Existing | None, language: str, place: Pla
         pyramids=whole.pyramids | {topic.topic_id: topic.pyramid for topic in again if topic.pyramid},
         references={topic.topic_id: topic.references for topic in again if topic.references},
         again=again,
-        remarks=tuple(place.complaints.remarks),
+        remarks=tuple(remarks),
     )
 
 

@@ -24,6 +24,8 @@ class Complaints:
 
     collected: list[Complaint] = dataclasses.field(default_factory=list)
     remarks: list[Remark] = dataclasses.field(default_factory=list)
+    #: How many remarks there were beyond those that are kept.
+    unsaid: int = 0
     _suggested: dict[tuple[str, str], str] = dataclasses.field(default_factory=dict)
 
     def add(self, complaint: Complaint) -> None:
@@ -85,15 +87,22 @@ class Place(NamedTuple):
         """Say what was ignored or repaired here, up to a number that people can read."""
         if len(self.complaints.remarks) < limits.REMARKS:
             self.complaints.remarks.append(Remark(self.file, self.line, self.field, text, params))
+        else:
+            self.complaints.unsaid += 1
 
-    def remark_counted(self, text: str, count: int) -> None:
+    def pass_over(self, reason: str, **params: Any) -> None:
+        """Say why this file is not read, however much was remarked on before."""
+        self.complaints.remarks.append(Remark(self.file, self.line, self.field, "ignored: " + reason, params))
+
+    def remark_counted(self, text: str, count: int, **params: Any) -> None:
         """Like `remark`, but once for a file, where it was first to be said: the counts add up."""
         remarks = self.complaints.remarks
         for number, remark in enumerate(remarks):
             if (remark.file, remark.said) == (self.file, text):
-                remarks[number] = dataclasses.replace(remark, params={"count": remark.params["count"] + count})
+                counted = {**remark.params, "count": remark.params["count"] + count}
+                remarks[number] = dataclasses.replace(remark, params=counted)
                 return
-        self.remark(text, count=count)
+        self.remark(text, count=count, **params)
 
     def refuse_unknown(self, kind: str, name: str, names: Iterable[str], expected: str, **params: Any) -> None:
         """Refuse a name that nothing has, with the names most like it."""

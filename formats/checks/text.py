@@ -25,6 +25,33 @@ _WINDOWS = {
     if code not in (0x81, 0x85, 0x8D, 0x8F, 0x90, 0x9D)
 }
 _LEFT_BY_WINDOWS = re.compile(f"[{''.join(map(chr, _WINDOWS))}]")
+# Bytes that are not UTF-8, as `surrogateescape` keeps them.
+_NOT_UTF8 = re.compile("[\udc80-\udcff]")
+_NO_MARK = (
+    r"[\udc80-\udc81\udc83\udc86-\udc8a\udc8c-\udc90\udc98-\udc9a\udc9c-\udc9f\udca1-\udcaa\udcac-\udcba\udcbc-\udcff]"
+)
+_L = r"[^\W\d_]"
+# Those that are surely Windows-1252: they mean the same in every code page of Windows (quotes, dashes, an ellipsis) or,
+# in a word, in all for Latin letters (é and ü, but not ñ, which may be ń). DOS and old Macintoshes wrote letters with
+# the same bytes, so that each stands where its mark does. No neighbour may be a letter or a part of one.
+_SURELY_WINDOWS = re.compile(
+    rf"""(?<!{_NO_MARK})(?:
+    \udc92                                                                      # ’
+    | (?<!{_L})[\udc82\udc84\udc8b\udc91\udc93\udca7\udcab]                     # ‚ „ ‹ ‘ “ § « before a word
+    | (?:(?<!{_L})|(?!.{_L}))                                                   # … ” • – — ™ › © ® ° ± · » not in one
+      [\udc85\udc94-\udc97\udc99\udc9b\udca0\udca9\udcae\udcb0\udcb1\udcb7\udcbb]
+    | (?<={_L}{{2}})(?:\udc96(?=[A-Z])|\udc97(?={_L}{{2}}))                     # Paris–London, rock—roll
+    | [\udc80\udca3](?=\s?\d) | (?<=\d)\udc80 | (?<=\d\s)\udc80                 # € and £ beside a number
+    | (?:(?<={_L}{{2}})|(?=.{_L}{{2}})|(?<={_L})(?=.{_L}))                      # Ä É Ó Ö Ü ß ä é ó ö ü in a word
+      [\udcc4\udcc9\udcd3\udcd6\udcdc\udcdf\udce4\udce9\udcf3\udcf6\udcfc]
+    )(?!{_NO_MARK})""",
+    re.DOTALL | re.VERBOSE,
+)
+# A German quotation ends with the mark that begins an English one.
+_GERMAN = re.compile(r"(?<!\w)[\udc82\udc84][^\udc80-\udc91\udc93-\udc9f]{1,500}[\udc91\udc93](?!\w)")
+_ENDS = re.compile(r"^[\udc82\udc84]|[\udc91\udc93]$")
+# With more of them than this, a text is looked at for too long, and is hardly one.
+_MOST_CORRECTED = 10_000
 _MEANINGLESS_C1 = re.compile("[\x81\x85\x8d\x8f\x90\x9d]")
 # Finds where it is worth looking: the exact set of marks is large and slow to search for.
 _PERHAPS_MARKS = re.compile(f"[^\x00-\u02ff]{{{MARKS + 1}}}")
@@ -47,24 +74,41 @@ _NAMED = {
 
 
 def decode(place: Place, data: bytes, *, start: bool) -> str | None:
-    """The text; None and a complaint unless it is UTF-8. `start`: of the file, maybe with a byte order mark."""
+    """The text; None and a complaint unless it is UTF-8, but for bytes that are surely Windows-1252, which are
+    remarked on. `start`: of the file, maybe with a byte order mark.
+    """
     if start and data.startswith((b"\xff\xfe", b"\xfe\xff")):
         place.refuse("UTF-16 text", "UTF-8 (in Excel: save as “CSV UTF-8”)")
         return None
     try:
         return data.removeprefix(BOM).decode() if start else data.decode()
-    except UnicodeDecodeError as error:
-        before = data[: error.start]
+    except UnicodeDecodeError:
+        text = data.removeprefix(BOM if start else b"").decode(errors="surrogateescape")
+    corrected, places = text, [match.start() for match in _NOT_UTF8.finditer(text)]
+    if len(places) <= _MOST_CORRECTED:
+        corrected = _GERMAN.sub(lambda quoted: _ENDS.sub(_as_windows, quoted[0]), text)
+        corrected = _SURELY_WINDOWS.sub(_as_windows, corrected)
+    if bad := _NOT_UTF8.search(corrected):
+        before = text[: bad.start()].encode(errors="surrogateescape")
         inside = before.count(b"\n")
         place = place if not inside else place.at(place.line + inside)
         column = len(before) - (before.rfind(b"\n") + 1) + 1
         place.refuse(
             "the byte 0x%(byte)s at byte %(column)s of the line, which is not UTF-8",
             "UTF-8 text (this may be Latin-1 or Windows-1252: save it as UTF-8)",
-            byte=f"{data[error.start]:02X}",
+            byte=f"{ord(bad[0]) & 0xFF:02X}",
             column=column,
         )
         return None
+    first = shown(corrected[max(places[0] - 10, 0) : places[0] + 10])
+    place.remark_counted(
+        "%(count)s bytes that are not UTF-8, read as Windows-1252: %(first)s", len(places), first=first
+    )
+    return corrected
+
+
+def _as_windows(match: re.Match[str]) -> str:
+    return match[0].encode(errors="surrogateescape").decode("cp1252")
 
 
 def clean(place: Place, text: str) -> str | None:

@@ -7,7 +7,7 @@
     manual/manual.peer.*, responsiveness.table ...            what people thought of it (`tac`, `duc`)
     *.pyr, and the annotated summaries next to them           pyramids (`pyramid_xml`)
 
-The corpora have faults. None stops reading: a remark says what was replaced or ignored.
+The corpora have faults. None stops reading: a remark says what was replaced, and names each file that was not read.
 """
 
 from __future__ import annotations
@@ -68,17 +68,17 @@ def recognised(sources: list[Source]) -> bool:
 def read_corpus(sources: list[Source], place: Place, draft: Draft) -> None:
     """Add the topics that have documents, references or a Pyramid."""
     corpus = _Corpus()
-    others: list[Source] = []
+    others: list[Place] = []
     for source in sources:
         here = Place(place.complaints, source.label)
         reader = _reader(source)
         if reader is None:
-            others.append(source)
+            others.append(here)
         else:
             reader(source, here, corpus)
-    if others:
-        remark = "%(count)s other files were ignored, the first of them this one"
-        Place(place.complaints, others[0].label).remark(remark, count=len(others))
+    for other in others:
+        other.pass_over("by its name and folder no document, topic, summary, score or Pyramid")
+    _take_pyramids_of_peers(corpus, place)
     _add_topics(corpus, place, draft)
 
 
@@ -124,7 +124,7 @@ def _layouts(file: str) -> Mapping[int, nist.Layout] | None:
 
 def _read_document(source: Source, place: Place, corpus: _Corpus) -> None:
     topic = nist.topic_name(source.parts[-2])
-    text = lenient_text(source, place)
+    text = _lenient(source, place)
     document = read_document(text, place) if text is not None else None
     if document is None or topic is None:
         return
@@ -133,7 +133,7 @@ def _read_document(source: Source, place: Place, corpus: _Corpus) -> None:
     if called is None or content is None:
         return
     if any(other.name == called for other in corpus.documents[topic]):
-        place.remark("ignored: topic %(topic)s already has a document of this name", topic=topic)
+        place.pass_over("topic %(topic)s already has a document of this name", topic=topic)
         return
     headline = _line(document.headline, place)
     extra = {"headline": headline} if headline else {}
@@ -141,7 +141,7 @@ def _read_document(source: Source, place: Place, corpus: _Corpus) -> None:
 
 
 def _read_statements(source: Source, place: Place, corpus: _Corpus) -> None:
-    text = lenient_text(source, place)
+    text = _lenient(source, place)
     if text is None:
         return
     if duc.TOPIC_SETS.fullmatch(source.name):
@@ -149,6 +149,8 @@ def _read_statements(source: Source, place: Place, corpus: _Corpus) -> None:
         statements = [Statement(row[1], "", row[2]) for row in rows]
     else:
         statements = list(read_statements(text))
+    if not statements:
+        place.pass_over("no topic in it")
     for statement in statements:
         topic = nist.topic_name(statement.topic)
         if topic is None:
@@ -160,7 +162,7 @@ def _read_statements(source: Source, place: Place, corpus: _Corpus) -> None:
 
 def _read_summary(source: Source, place: Place, corpus: _Corpus) -> None:
     named = nist.summary_name(source.name)
-    text = lenient_text(source, place)
+    text = _lenient(source, place)
     if named is None or text is None:
         return
     topic, who = named
@@ -173,11 +175,11 @@ def _read_summary(source: Source, place: Place, corpus: _Corpus) -> None:
     whole, sentences = (None, kept) if sentences else (checked, None)
     summaries = corpus.references[topic] if is_person else corpus.summaries[topic]
     if tac.is_human(topic, who):
-        place.remark("ignored: in TAC 2009 people wrote the summaries of systems 2 and 3")
+        place.pass_over("in TAC 2009 people wrote the summaries of systems 2 and 3")
     elif who in summaries:
         # Models often stand among the peers as well.
         if (summaries[who].text, summaries[who].sentences) != (whole, sentences):
-            place.remark("ignored: an earlier summary of topic %(topic)s by %(who)s", topic=topic, who=who)
+            place.pass_over("an earlier summary of topic %(topic)s by %(who)s", topic=topic, who=who)
     elif nist.is_person(who):
         corpus.references[topic][who] = Text(who, whole, sentences)
     else:
@@ -186,10 +188,13 @@ def _read_summary(source: Source, place: Place, corpus: _Corpus) -> None:
 
 def _read_scores(source: Source, place: Place, corpus: _Corpus) -> None:
     layouts = _layouts(source.name)
-    text = lenient_text(source, place)
+    text = _lenient(source, place)
     if layouts is None or text is None:
         return
-    for number, scores in nist.read_scores(text, layouts):
+    rows = list(nist.read_scores(text, layouts))
+    if not rows:
+        place.pass_over("no row of scores in it")
+    for number, scores in rows:
         if not scores:
             place.at(number).remark("ignored: a row without the columns of this table")
         for score in scores:
@@ -207,9 +212,9 @@ def _read_pyramid(source: Source, place: Place, corpus: _Corpus) -> None:
     data = _bytes(source, place)
     pyramid = read_pyramid(data, place) if data is not None else None
     if topic is None:
-        place.remark("ignored: its name does not begin with a topic")
+        place.pass_over("its name does not begin with a topic")
     elif pyramid is not None and topic in corpus.pyramids:
-        place.remark("ignored: topic %(topic)s already has a pyramid", topic=topic)
+        place.pass_over("topic %(topic)s already has a pyramid", topic=topic)
     elif pyramid is not None:
         corpus.pyramids[topic] = pyramid
 
@@ -217,8 +222,26 @@ def _read_pyramid(source: Source, place: Place, corpus: _Corpus) -> None:
 def _note_peer(source: Source, place: Place, corpus: _Corpus) -> None:
     """An annotated summary can be read only when its pyramid is known."""
     named = nist.summary_name(source.name)
-    if named is not None:
-        corpus.peers[named[0]].setdefault(named[1], (source, place.file))
+    if named is not None and corpus.peers[named[0]].setdefault(named[1], (source, place.file))[0] is not source:
+        place.pass_over(
+            "the summary of topic %(topic)s by %(who)s is annotated in another file", topic=named[0], who=named[1]
+        )
+
+
+def _take_pyramids_of_peers(corpus: _Corpus, place: Place) -> None:
+    """A topic without a .pyr file has the Pyramid that is in its first annotated summary that has one."""
+    for topic in sorted(corpus.peers.keys() - corpus.pyramids.keys()):
+        tried: list[Remark] = []
+        for source, label in corpus.peers[topic].values():
+            here = Place(Complaints(), label)
+            data = _bytes(source, here)
+            pyramid = read_pyramid(data, here) if data is not None else None
+            if pyramid is not None:
+                here.remark("topic %(topic)s has no .pyr file: its Pyramid is from this one", topic=topic)
+                corpus.pyramids[topic], tried = pyramid, here.complaints.remarks
+                break
+            tried += here.complaints.remarks
+        place.complaints.remarks.extend(tried)
 
 
 def _annotation(topic: str, corpus: _Corpus, place: Place) -> Annotation | None:
@@ -258,7 +281,7 @@ def _peers(sources: Mapping[str, tuple[Source, str]], pyramid: Pyramid, place: P
 def _add_topics(corpus: _Corpus, place: Place, draft: Draft) -> None:
     topics = corpus.documents.keys() | corpus.references.keys() | corpus.pyramids.keys()
     for topic in sorted(corpus.summaries.keys() - topics):
-        place.remark("ignored: topic %(topic)s has summaries but no documents and no references", topic=topic)
+        place.pass_over("topic %(topic)s has summaries but no documents and no references", topic=topic)
     for topic in sorted(topics):
         statement = corpus.statements.get(topic) or corpus.statements.get(topic.partition("-")[0])
         annotation = _annotation(topic, corpus, place)
@@ -271,6 +294,8 @@ def _add_topics(corpus: _Corpus, place: Place, draft: Draft) -> None:
             place.remark(
                 "ignored: scores of %(who)s in topic %(topic)s, which has no summary by it", topic=topic, who=who
             )
+    if elsewhere := sum(topic not in topics for topic, _who in corpus.scores):
+        place.remark("ignored: scores of %(count)s summaries of topics that are not here", count=elsewhere)
     if not topics:
         expected = "also document sets such as docs/d30001t/... or D0901A/D0901A-A/..., or references in models/"
         place.refuse("summaries but no documents", expected)
@@ -311,10 +336,14 @@ def _rated(topic: str, summary: Summary, corpus: _Corpus) -> Summary:
 
 def _bytes(source: Source, place: Place) -> bytes | None:
     if source.size > limits.ANNOTATION:
-        place.remark("ignored: larger than %(limit)s MB", limit=limits.ANNOTATION // limits.MEGABYTE)
+        place.pass_over("larger than %(limit)s MB", limit=limits.ANNOTATION // limits.MEGABYTE)
         return None
     with source.open() as file:
         return file.read(limits.ANNOTATION)
+
+
+def _lenient(source: Source, place: Place) -> str | None:
+    return _survived(place, lambda here: lenient_text(source, here))
 
 
 def _line(text: str, place: Place) -> str:
@@ -329,9 +358,6 @@ def _survived(place: Place, read: Callable[[Place], Value | None]) -> Value | No
     for remark in quiet.remarks:
         Place(place.complaints, remark.file, remark.line, remark.field).remark(remark.said, **remark.params)
     for complaint in quiet.collected:
-        text = "ignored: found " + complaint.found + "; expected " + complaint.expected
-        if len(place.complaints.remarks) < limits.REMARKS:
-            place.complaints.remarks.append(
-                Remark(complaint.file, complaint.line, complaint.field, text, complaint.params)
-            )
+        here = Place(place.complaints, complaint.file, complaint.line, complaint.field)
+        here.pass_over("found " + complaint.found + "; expected " + complaint.expected, **complaint.params)
     return None if quiet.collected else value

@@ -15,9 +15,13 @@ from defusedxml.ElementTree import fromstring
 
 from formats.checks import limits
 from formats.checks.complaints import Complaints, Place, shown
-from formats.checks.text import clean, replace_forbidden
+from formats.checks.text import clean, decode, replace_forbidden
 from formats.pyramid import AnnotatedText, Contributor, Part, Peer, Pyramid, Scu
 
+# Its own declaration, or the mark of UTF-16, says how the file is to be read.
+_OTHERWISE_ENCODED = re.compile(
+    rb"\xff\xfe|\xfe\xff|(?:\xef\xbb\xbf)?<\?xml\b[^>]*\bencoding\s*=\s*[\"'](?!utf-?8[\"'])", re.IGNORECASE
+)
 _WEIGHT = re.compile(r"^\s*\(\d+\)\s*")
 # "D0901-A.M.100.A.C", "D301.M.250.I.A": the name of a summary as DUC and TAC give it, which opens it in the text.
 _NAME = re.compile(r"\bD\d+\w*(?:-[A-Z])?\.[MP]\.\d+\.\w+\.(\w+)\b")
@@ -37,7 +41,7 @@ def read_pyramid(data: bytes, place: Place) -> Pyramid | None:
         return None
     pyramid = root if root.tag == "pyramid" else root.find("pyramid")
     if pyramid is None:
-        place.remark("ignored: no pyramid in it")
+        place.pass_over("no pyramid in it")
         return None
     text = _text(pyramid)
     models, borders = _models(text.text, pyramid.findtext("startDocumentRegEx") or "", place)
@@ -58,7 +62,7 @@ def read_peer(data: bytes, pyramid: Pyramid, place: Place) -> Peer | None:
         return None
     annotation = root.find("annotation")
     if annotation is None:
-        place.remark("ignored: no annotated summary in it")
+        place.pass_over("no annotated summary in it")
         return None
     text = _text(annotation)
     uids = {scu.uid for scu in pyramid.scus}
@@ -88,23 +92,29 @@ def _taken(text: str) -> str:
 
 def _parse(data: bytes, place: Place) -> Element | None:
     """The root element; entities and external references are refused, whatever they say, and so is what is endless."""
+    quiet = Place(Complaints(), place.file, 1)
+    text = decode(quiet, data, start=True) if not _OTHERWISE_ENCODED.match(data) else ""
+    if text is None:
+        fault = quiet.complaints.collected[0]
+        place.at(fault.line).pass_over("found " + fault.found + "; expected " + fault.expected, **fault.params)
+        return None
+    # A .pan file may be read twice, for its Pyramid and for its summary.
+    place.complaints.remarks.extend(note for note in quiet.complaints.remarks if note not in place.complaints.remarks)
     try:
-        root: Element = fromstring(data)
+        root: Element = fromstring(text or data)
     except (ParseError, DefusedXmlException, ValueError, LookupError) as error:
-        place.remark("ignored: not well-formed XML (%(why)s)", why=shown(str(error) or type(error).__name__))
+        place.pass_over("not well-formed XML (%(why)s)", why=shown(str(error) or type(error).__name__))
         return None
     characters = sum(len(line.text or "") for line in root.iter("line"))
     parts = sum(1 for _ in root.iter("part"))
     if characters > limits.ANNOTATED_CHARACTERS:
-        place.remark("ignored: more than %(limit)s characters", limit=limits.ANNOTATED_CHARACTERS)
+        place.pass_over("more than %(limit)s characters", limit=limits.ANNOTATED_CHARACTERS)
         return None
     if parts > limits.ANNOTATED_STRETCHES:
-        place.remark("ignored: more than %(limit)s parts of the text", limit=limits.ANNOTATED_STRETCHES)
+        place.pass_over("more than %(limit)s parts of the text", limit=limits.ANNOTATED_STRETCHES)
         return None
     if characters * parts > limits.ANNOTATED_SEARCHES:
-        place.remark(
-            "ignored: %(parts)s parts in a text of %(characters)s characters", parts=parts, characters=characters
-        )
+        place.pass_over("%(parts)s parts in a text of %(characters)s characters", parts=parts, characters=characters)
         return None
     return root
 

@@ -137,7 +137,7 @@ def _read_sources(sources: list[Source], place: Place, draft: Draft) -> None:
 
 def _remark_on(sources: list[Source], place: Place) -> None:
     for source in sources:
-        Place(place.complaints, source.label).remark("ignored: it contains no data")
+        Place(place.complaints, source.label).pass_over("it contains no data")
 
 
 def _special(sources: list[Source]) -> tuple[str, str] | None:

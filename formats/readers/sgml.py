@@ -1,20 +1,23 @@
 """Newswire as DUC and TAC hand it out: SGML that is never quite XML. Nothing in it is expanded or fetched.
 
-Faulty files are survived: what cannot be read is replaced or passed over, and a remark says so.
+Faulty files are survived: what cannot be read is replaced or passed over, and a remark says so. Of the entities those
+are known that HTML has, that the Federal Register has (TREC's disks: &hyph; &blank;), and that wires sent for print.
 """
 
 from __future__ import annotations
 
 import html
 import re
+import unicodedata
 from collections.abc import Iterator
 from dataclasses import dataclass
 
 from formats.checks import limits
-from formats.checks.complaints import Place
-from formats.checks.text import replace_forbidden
+from formats.checks.complaints import Place, shown
+from formats.checks.text import decode, replace_forbidden
 from formats.readers.sources import Source
 
+_MARKUP = re.compile(r"<(?:DOC|TEXT|P|HTML)\b[^<>]*>|^\s*<[?!]", re.IGNORECASE)
 _DOC = re.compile(r"<DOC\b([^<>]*)>", re.IGNORECASE)
 # Possessive, as no stretch of spaces can be parted in more than one way: else a long one costs its cube.
 _ID = re.compile(r"""\bid\s*+=\s*+["']?+([^"'<>]++)["'>]""", re.IGNORECASE)
@@ -25,8 +28,24 @@ _TAG = re.compile(r"<[A-Za-z/!?][^<>]{0,1000}>")
 _HEAD = 500
 _TOPIC = re.compile(r"<topic\b", re.IGNORECASE)
 _SUMMARY_SENTENCE = re.compile(r"<a\b[^<>]{0,200}\bid\s{0,9}=[^<>]{0,200}>([^<]*)", re.IGNORECASE)
-# Marks of newswire formats that stand for no character a reader would see; MD is a dash.
-_NEWSWIRE = re.compile(r"&(MD|[LU]R|Q[CLR]);")
+# What HTML does not know, or not so. Most marks of newswire formats stand for no character that a reader would see.
+_NEWSWIRE = {"hyph": "-", "blank": " ", "md": " – ", **dict.fromkeys(("lr", "ur", "qc", "ql", "qr", "ht", "tl"), " ")}
+_OF_NEWSWIRE = re.compile(rf"&({'|'.join(_NEWSWIRE)});", re.IGNORECASE)
+# Letters with an accent that HTML does not have, such as &pacute; the Federal Register writes them so.
+_ACCENTS = {
+    "grave": "\u0300",
+    "acute": "\u0301",
+    "circ": "\u0302",
+    "tilde": "\u0303",
+    "macr": "\u0304",
+    "breve": "\u0306",
+    "uml": "\u0308",
+    "ring": "\u030a",
+    "caron": "\u030c",
+    "cedil": "\u0327",
+}
+_ACCENTED = re.compile(rf"&([A-Za-z])({'|'.join(_ACCENTS)});")
+_UNKNOWN = re.compile(r"&[A-Za-z][A-Za-z0-9]{1,20};")
 # Beyond every character there is; Python would not even read a number of thousands of digits.
 _NO_CHARACTER = re.compile("&#[0-9]{8,};?")
 
@@ -49,16 +68,14 @@ class Statement:
 
 
 def lenient_text(source: Source, place: Place) -> str | None:
-    """The file as text, with everything replaced that is not UTF-8 or may not be kept; None if it is too large."""
+    """The file as text, with everything replaced that may not be kept; None if it is too large, or and a complaint."""
     if source.size > limits.TEXT:
-        place.remark("ignored: larger than %(limit)s MB", limit=limits.TEXT // limits.MEGABYTE)
+        place.pass_over("larger than %(limit)s MB", limit=limits.TEXT // limits.MEGABYTE)
         return None
     with source.open() as file:
-        data = file.read(limits.TEXT)
-    text = data.decode("utf-8-sig", "replace")
-    bad = text.count("\ufffd")
-    if bad:
-        place.remark("about %(count)s bytes are not UTF-8 and were replaced", count=bad)
+        text = decode(place.at(1), file.read(limits.TEXT), start=True)
+    if text is None:
+        return None
     text, replaced = replace_forbidden(text.replace("\r\n", "\n").replace("\r", "\n"))
     if replaced:
         place.remark("%(count)s control characters were replaced by spaces", count=replaced)
@@ -67,15 +84,21 @@ def lenient_text(source: Source, place: Place) -> str | None:
 
 def read_document(text: str, place: Place) -> Document | None:
     """The documents of a file as one (there is one, in all that were distributed); None and a remark without text."""
-    if "<" not in text:
-        return Document("", _paragraphs(text))
+    if not _MARKUP.search(text):
+        return Document("", "\n".join(filter(None, map(_unescaped, _BREAK.split(text)))))
     starts = [match.end() for match in _DOC.finditer(text)] or [0]
     bodies = [_between(text[start:end], "TEXT") for start, end in zip(starts, [*starts[1:], len(text)], strict=True)]
     texts = [_paragraphs(body) for body in bodies if body is not None]
     if not any(texts):
-        place.remark("ignored: no text in it")
+        place.pass_over("no text in it")
         return None
-    return Document(_flat(_between(text, "HEADLINE") or ""), "\n".join(filter(None, texts)))
+    whole = "\n".join(filter(None, texts))
+    if unknown := _UNKNOWN.findall(whole):
+        first = shown(unknown[0])
+        place.remark(
+            "%(count)s entities of unknown meaning stay as they are, such as %(first)s", count=len(unknown), first=first
+        )
+    return Document(_flat(_between(text, "HEADLINE") or ""), whole)
 
 
 def read_statements(text: str) -> Iterator[Statement]:
@@ -108,9 +131,15 @@ def _paragraphs(text: str) -> str:
 
 def _flat(text: str) -> str:
     """Without tags, entities and line breaks."""
-    text = _NEWSWIRE.sub(lambda match: " – " if match[1] == "MD" else " ", _TAG.sub("", text))
+    return _unescaped(_TAG.sub("", text))
+
+
+def _unescaped(text: str) -> str:
+    """Without entities and line breaks."""
+    text = _OF_NEWSWIRE.sub(lambda match: _NEWSWIRE[match[1].lower()], text)
     text = html.unescape(_NO_CHARACTER.sub("\ufffd", text))
-    return " ".join(replace_forbidden(text)[0].split())
+    text = _ACCENTED.sub(lambda match: match[1] + _ACCENTS[match[2]], text)
+    return " ".join(unicodedata.normalize("NFC", replace_forbidden(text)[0]).split())
 
 
 def _between(text: str, tag: str) -> str | None:

@@ -110,7 +110,7 @@ BAD: list[tuple[str, bytes, tuple[str, int, str], str]] = [
         ("scores.zip/human_scores.csv", 1, ""),
         "score",
     ),
-    ("latin.jsonl", topic(title="Fluß").decode("unicode-escape").encode("latin-1"), ("latin.jsonl", 1, ""), "UTF-8"),
+    ("latin.jsonl", topic(title="Año").decode("unicode-escape").encode("latin-1"), ("latin.jsonl", 1, ""), "UTF-8"),
     ("utf16.csv", "topic,a,b,winner\n".encode("utf-16"), ("utf16.csv", 1, ""), "UTF-16"),
     ("nul.jsonl", topic()[:-1] + b', "title": "a\0b"}', ("nul.jsonl", 1, ""), "u{0000}"),
     ("nul-escaped.jsonl", topic(title="a\0b"), ("nul-escaped.jsonl", 1, "title"), "NUL"),

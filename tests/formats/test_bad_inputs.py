@@ -10,6 +10,8 @@ from pathlib import Path
 import pytest
 
 import formats
+from formats.checks.complaints import Complaints, Place
+from formats.checks.text import decode
 from formats.records import Existing, ExistingTopic
 
 DOCUMENT = '{"id": "d", "text": "One."}'
@@ -471,3 +473,53 @@ def test_what_comes_from_a_file_cannot_rearrange_or_hide_in_the_complaint(tmp_pa
     message = formats.message(refused.value.complaints[0])
     assert message.isprintable()
     assert len(message) < 200
+
+
+# What people sent as Windows-1252, and what others wrote with the same bytes.
+READ = [
+    "The mayor’s “no” — and ‘yes’.",
+    "“‘So,’” he said…",
+    "1990–1995, Paris–London, rock—roll",
+    "„Haus“ und „für dich“",
+    "5 € or €5 or £3, 10°C",
+    "café, Zoé, Glück, schön, Straße",
+    "• a point",
+]
+REFUSED = [
+    ("Señor", "cp1252"),
+    ("être à Noël", "cp1252"),
+    ("Příliš žluťoučký", "cp1250"),
+    ("Привет, и мир", "cp1251"),
+    ("и", "cp1251"),
+    ("Ελλάδα και", "cp1253"),
+    ("İstanbul ığ ş", "cp1254"),
+    ("שלום", "cp1255"),
+    ("Добрый день", "koi8-r"),
+    ("下雨了 2020", "gb18030"),
+    ("雨が降った", "shift-jis"),
+    ("雨", "euc-jp"),
+    ("비가 왔다", "cp949"),
+    ("下雨了", "big5"),
+    ("información española", "mac-roman"),
+    ("schön, voilà, café", "cp850"),
+]
+
+
+@pytest.mark.parametrize("text", READ)
+def test_windows_1252_is_read_with_a_note_where_no_other_encoding_fits(text: str) -> None:
+    place = Place(Complaints(), "d.txt", 1)
+
+    assert decode(place, text.encode("cp1252"), start=True) == text
+    (note,) = place.complaints.remarks
+    assert "read as Windows-1252" in note.said
+    assert not place.complaints.collected
+
+
+@pytest.mark.parametrize(("text", "encoding"), REFUSED)
+def test_what_may_be_another_encoding_is_refused_with_its_place(text: str, encoding: str) -> None:
+    place = Place(Complaints(), "d.txt", 1)
+
+    assert decode(place, b"One.\n" + text.encode(encoding), start=True) is None
+    (complaint,) = place.complaints.collected
+    assert formats.message(complaint).startswith("d.txt:2: found the byte 0x")
+    assert not place.complaints.remarks

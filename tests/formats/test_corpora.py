@@ -55,6 +55,7 @@ PAN = (
 <peerscu uid="0" label="All non-matching SCUs go here"/></annotation></peerAnnotation>"""
 )
 
+OTHER = "ignored: by its name and folder no document, topic, summary, score or Pyramid"
 TAC_2008 = {
     "docs/D0801A/D0801A-A/APW_ENG_20041006.0256": STORY,
     "docs/D0801A/D0801A-B/APW_ENG_20041007.0001": STORY,
@@ -134,7 +135,8 @@ def test_a_tac_directory_gives_topics_summaries_scores_and_pyramids(tmp_path: Pa
             "eval/manual/pyramids/D0801-A.pyr",
             "the model summaries are not separated; each contributor counts as one model",
         ),
-        ("eval/BE/peers/D0801-A.M.100.A.12", "2 other files were ignored, the first of them this one"),
+        ("eval/BE/peers/D0801-A.M.100.A.12", OTHER),
+        ("eval/ROUGE/rouge.m.out", OTHER),
         (tmp_path.name, "ignored: scores of 99 in topic D0801-A, which has no summary by it"),
     ]
 
@@ -229,6 +231,67 @@ def test_text_marked_as_character_data_is_text(tmp_path: Path) -> None:
     assert formats.read(on_disk(tmp_path, files)).topics[0].documents == (Text("x", "It stopped & held."),)
 
 
+def test_a_pyramid_is_read_from_an_annotated_summary_where_it_has_no_file_of_its_own(tmp_path: Path) -> None:
+    files = {name: content for name, content in TAC_2008.items() if not name.endswith(".pyr")}
+    bundle = formats.read(on_disk(tmp_path, {**files, "eval/manual/peers/D0801-A.M.100.A.11": "<peerAnnotation/>"}))
+    pyramid = bundle.topics[0].pyramid
+
+    assert pyramid is not None
+    assert (pyramid.pyramid.weights, list(pyramid.peers)) == ({"1": 1}, ["12"])
+    notes = said(bundle)
+    assert ("eval/manual/peers/D0801-A.M.100.A.11", "ignored: no annotated summary in it") in notes
+    own = "topic D0801-A has no .pyr file: its Pyramid is from this one"
+    assert ("eval/manual/peers/D0801-A.M.100.A.12", own) in notes
+
+
+@pytest.mark.parametrize("declared", ["", "utf-8", "iso-8859-1", "windows-1252"])
+def test_windows_quotes_cost_no_annotation(tmp_path: Path, declared: str) -> None:
+    said_so = PAN.replace("Ferry stopped", "The mayor’s ferry").encode("cp1252")
+    pan = (f'<?xml version="1.0" encoding="{declared}"?>' if declared else "").encode() + said_so
+    summary = {"eval/ROUGE/peers/D0801-A.M.100.A.12": "The mayor’s ferry\n".encode("cp1252")}
+    bundle = formats.read(on_disk(tmp_path, {**TAC_2008, **summary, "eval/manual/peers/D0801-A.M.100.A.12": pan}))
+    topic = bundle.topics[0]
+
+    assert topic.pyramid is not None
+    assert topic.pyramid.peers["12"].text == "The mayor’s ferry"
+    assert next(own.text for own in topic.summaries if own.name == "12") == "The mayor’s ferry"
+
+
+@pytest.mark.parametrize(
+    ("text", "read"),
+    [
+        ("Output was < 5 percent.\nIt fell.", "Output was < 5 percent. It fell."),
+        (
+            "If x<y and y>z, stop.\n\nMail <joe@example.com> or AT&amp;T.",
+            "If x<y and y>z, stop.\nMail <joe@example.com> or AT&T.",
+        ),
+        ("<5 percent said so.", "<5 percent said so."),
+    ],
+)
+def test_a_plain_document_may_have_a_less_than_sign(tmp_path: Path, text: str, read: str) -> None:
+    bundle = formats.read(on_disk(tmp_path, {"docs/d301i/x": text}))
+
+    assert bundle.topics[0].documents == (Text("x", read),)
+    assert not bundle.remarks
+
+
+def test_the_entities_of_newswire_and_of_the_federal_register_are_read(tmp_path: Path) -> None:
+    given = "co&hyph;op&blank;of &UR; &AMP; &ql;P&ntilde;&pacute;&racute; 5&MD;6 &lt;b&gt; &sect; 3"
+    bundle = formats.read(on_disk(tmp_path, {"docs/d301i/x": f"<DOC><TEXT>{given}</TEXT></DOC>"}))
+
+    assert bundle.topics[0].documents[0].text == "co-op of & Pñṕŕ 5 – 6 <b> § 3"
+    assert not bundle.remarks
+
+
+def test_however_many_files_are_not_read_each_is_named(tmp_path: Path) -> None:
+    others = {f"other/{n}.out": "x" for n in range(300)}
+    scores = {"manual/manual.peer": "D301 4 0.5 5 0 A 0.5 4 2\n" + "D301 4\n" * 300}
+    bundle = formats.read(on_disk(tmp_path, {"docs/d301i/x": STORY, **others, **scores}))
+
+    assert others.keys() <= {file for file, _said in said(bundle)}
+    assert said(bundle)[-1] == (tmp_path.name, "101 more notes of this kind")
+
+
 def test_a_narrative_too_long_for_a_question_is_kept_beside_it(tmp_path: Path) -> None:
     long = "Why? " * 100
     files = {"docs/d301i/x": STORY, "t_topics.sgml": f"<topic><num>D301I</num><narr>{long}</narr></topic>"}
@@ -266,7 +329,15 @@ def test_a_folder_named_like_a_document_set_may_hold_other_forms(
 @pytest.mark.parametrize(
     ("name", "content", "remark"),
     [
-        ("docs/d301i/bad", b"<DOC><TEXT>caf\xe9 \x1a</TEXT></DOC>", "about 1 bytes are not UTF-8 and were replaced"),
+        ("docs/d301i/bad", b"<DOC><TEXT>caf\xe9 \x1a</TEXT></DOC>", "1 bytes that are not UTF-8, read as Windows-1252"),
+        ("docs/d301i/bad", b"<DOC>\n<TEXT>se\xf1or</TEXT></DOC>", "ignored: found the byte 0xF1 at byte 9 of the line"),
+        ("docs/d301i/bad", "<DOC>雨が降った</DOC>".encode("shift-jis"), "ignored: found the byte 0x89"),
+        ("docs/d301i/bad", "Rain.".encode("utf-16"), "ignored: found UTF-16 text"),
+        ("docs/d301i/bad", b"<DOC><TEXT>a &frob; b &frob;</TEXT></DOC>", "2 entities of unknown meaning stay"),
+        ("x_topics.sgml", b"nothing", "ignored: no topic in it"),
+        ("manual/manual.peer", b"nothing", "ignored: no row of scores in it"),
+        ("allpans/D302.M.250.I.4.pan", b"<peerAnnotation/>", "ignored: no pyramid in it"),
+        ("manual/manual.peer", b"D302 4 0.5 5 0 A 0.5 4 2\n", "ignored: scores of 1 summaries of topics that are not"),
         ("docs/d301i/bad", b"<DOC><TEXT>form\x0cfeed</TEXT></DOC>", "1 control characters were replaced by spaces"),
         ("docs/d301i/bad", b"<DOC><BODY>no text</BODY></DOC>", "ignored: no text in it"),
         ("docs/d301i/bad", b"", "ignored: found an empty text; expected some text"),
