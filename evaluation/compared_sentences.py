@@ -6,6 +6,7 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from typing import Generic, TypeVar
 
+from formats.checks.text import visible
 from formats.not_judged import DUPLICATE
 
 Key = TypeVar("Key", str, int)
@@ -22,7 +23,7 @@ class Row(Generic[Key]):
 
     @property
     def words(self) -> str:
-        return " ".join(self.text.split())
+        return visible(self.text)
 
 
 @dataclass(frozen=True, slots=True)

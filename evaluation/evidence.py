@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from formats.answers import LETTERS, SHARES
+from formats.checks.text import visible
 from formats.pyramid import Annotation
 from formats.readers.preferences import drawn_for, weight_of
 from formats.records import Preference, Summary, Text, Topic
@@ -180,18 +181,14 @@ def reference_name(
     """
     if name is not None or not person:
         return name
-    own = _folded(sentences)
-    return next((other for other, text in references.items() if own and _folded(text) == own), None)
+    own = visible("".join(sentences))
+    return next((other for other, text in references.items() if own and visible("".join(text)) == own), None)
 
 
 def _summary_text(summary: Summary, topic: Topic, references: Mapping[str, Sequence[str]]) -> SummaryText:
     sentences = _cut(summary, topic.language)
     own = reference_name(sentences, summary.reference, summary.person, references)
     return SummaryText(summary.name, sentences, dict(summary.human), summary.person, own, summary.ratings)
-
-
-def _folded(sentences: Sequence[str]) -> str:
-    return "".join(" ".join(sentences).split())
 
 
 def judgments(preferences: Sequence[Preference], index: Mapping[str, int]) -> Judgments:

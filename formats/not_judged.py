@@ -13,6 +13,7 @@ from dataclasses import dataclass, replace
 from itertools import compress
 from typing import Any
 
+from formats.checks.text import visible
 from formats.records import Cut
 
 #: That a researcher said so, where the name of a rule would stand.
@@ -142,14 +143,13 @@ def not_judged(documents: Sequence[Sequence[Cut]]) -> list[list[str]]:
     None is left out of a topic that would have fewer than two left: there would be nothing to compare.
     """
     rules_of = [[_rule(piece) for piece in _pieces(cuts)] for cuts in documents]
-    seen: set[str] = set()
+    judged: set[str] = set()
     for cuts, rules in zip(documents, rules_of, strict=True):
         for place, cut in enumerate(cuts):
-            words = " ".join(cut.text.split())
             if not rules[place]:
-                rules[place] = DUPLICATE if words in seen else ""
-                seen.add(words)
-    return rules_of if len(seen) > 1 else [[""] * len(cuts) for cuts in documents]
+                rules[place] = DUPLICATE if visible(cut.text) in judged else ""
+                judged.add(visible(cut.text))
+    return rules_of if len(judged) > 1 else [[""] * len(cuts) for cuts in documents]
 
 
 def marked(documents: Mapping[str, Sequence[Cut]]) -> dict[str, tuple[Cut, ...]]:

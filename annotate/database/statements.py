@@ -19,6 +19,7 @@ from django.db import connection, models
 
 from annotate.database.plain import Read, add, change, moment, read
 from annotate.models import Annotator, Assignment, Judgment, LockedTopic, Pair, Sentence, Study, Topic
+from formats.checks.text import visible
 
 Reason = Assignment.Reason
 FOR_UPDATE = {"sqlite": "", "postgresql": "FOR UPDATE OF tally FOR NO KEY UPDATE OF shown, annotator"}
@@ -106,7 +107,7 @@ CROSS JOIN annotate_sentence other
 LEFT JOIN annotate_pair pair ON pair.first_id = one.id AND pair.second_id = other.id
 WHERE one.topic_id = %(topic)s AND one.position IN (drawn.column1, drawn.column2) AND one.not_judged = ''
     AND other.topic_id = %(topic)s AND other.position IN (drawn.column1, drawn.column2) AND other.not_judged = ''
-    AND one.id < other.id AND (NOT %(of_summaries)s OR one.text <> other.text) AND {{free}}
+    AND one.id < other.id AND {{free}}
 """
 
 #: Adds an answer to an annotator's sums.
@@ -201,13 +202,15 @@ def find_candidates(topic: LockedTopic | None, annotator: Annotator, drawn: Sequ
         asks = annotator.study.random_share < 1 or topic.of_summaries
         parts += [*[WISHED] * asks, *[DRAWN] * bool(drawn)]
         values |= {"kind": annotator.kind, "per_pair": annotator.study.judgments_per_pair}
-        values |= {"topic": topic.pk, "of_summaries": topic.of_summaries}
+        values |= {"topic": topic.pk}
         values |= {f"drawn{number}": position for number, position in enumerate(chain.from_iterable(drawn))}
         places = ", ".join(f"(%(drawn{2 * n})s, %(drawn{2 * n + 1})s, {n})" for n in range(len(drawn)))
     free = FREE[annotator.kind == Annotator.TAKES_PLACES]
     rows = read(" UNION ALL ".join(parts), values, free=free, drawn=places)
     held = [(key, moment(ends), moment(now)) for part, key, ends, now, *_rest in rows if part == 0]
-    best = min((row for row in rows if row[0]), key=itemgetter(0, 1), default=None)
+    # SQL cannot tell what reads the same; the two texts are in the columns 5 and 7.
+    free_pairs = (row for row in rows if row[0] and visible(row[5]) != visible(row[7]))
+    best = min(free_pairs, key=itemgetter(0, 1), default=None)
     if topic is None or best is None:
         return Candidates(held)
     first, text, second, other, key, need, taken, is_random, design_weight, drawn_for = best[4:]

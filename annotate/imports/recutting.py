@@ -21,6 +21,7 @@ from django.db.models.functions import Coalesce
 
 from annotate import judging
 from annotate.models import GoldPair, Judgment, Removal, Sentence, SourceDocument, Tally, Topic
+from formats.checks.text import visible
 from formats.not_judged import DUPLICATE, not_judged, wordless
 from formats.records import Cut
 
@@ -229,7 +230,7 @@ def _by_words(rows: Iterable[Sentence]) -> Mapping[tuple[str, str], list[Sentenc
     by_words: dict[tuple[str, str], list[Sentence]] = defaultdict(list)
     for row in rows:
         system = row.document.name if row.topic.compares_summaries else ""
-        by_words[system, " ".join(row.text.split())].append(row)
+        by_words[system, visible(row.text)].append(row)
     return by_words
 
 

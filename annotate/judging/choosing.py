@@ -19,6 +19,7 @@ from annotate.database.statements import Candidates, Choice
 from annotate.judging import tallies
 from annotate.models import Annotator, Assignment, LockedTopic, Pair, Sentence, Tally
 from annotate.models.judging import WANTED_BY
+from formats.checks.text import visible
 
 chance = SystemRandom()
 
@@ -154,8 +155,9 @@ def _started(topic: LockedTopic, annotator: Annotator, thorough: bool) -> Choice
     if not thorough:
         # Where one annotator judges alone, every pair stays unfinished: no draw may look through all of them.
         unfinished = Pair.objects.filter(pk__in=list(unfinished.values_list("pk", flat=True)[:LOOK])).order_by("pk")
-    seen = Exists(Assignment.objects.filter(annotator=annotator, pair=OuterRef("pk")))
-    pair = unfinished.filter(~seen).select_related("first", "second").first()
+    had = Exists(Assignment.objects.filter(annotator=annotator, pair=OuterRef("pk")))
+    left = unfinished.filter(~had).select_related("first", "second").iterator()
+    pair = next((pair for pair in left if visible(pair.first.text) != visible(pair.second.text)), None)
     if pair is None:
         return None
     wanted = Assignment.objects.filter(pair=pair, reason__in=Assignment.WANTED, annotator__kind=annotator.kind)
@@ -174,14 +176,15 @@ def _of_another(topic: LockedTopic, annotator: Annotator) -> Choice | None:
     judged = Assignment.objects.filter(of_kind, pk__in=newest.values("pk")[:LOOK], state=Assignment.State.JUDGED)
     once = judged.filter(pair__first__not_judged="", pair__second__not_judged="").exclude(annotator=annotator)
     free = once.exclude(Exists(others.exclude(pk=OuterRef("pk")))).select_related("pair__first", "pair__second")
-    begun = free.order_by("-pk").first()
+    newest_first = free.order_by("-pk").iterator()
+    begun = next((row for row in newest_first if visible(row.pair.first.text) != visible(row.pair.second.text)), None)
     if begun is None:
         return None
     return Choice(begun.pair, begun.reason, design_weight=begun.design_weight, drawn_for=begun.drawn_for)
 
 
 def _random(topic: LockedTopic, annotator: Annotator) -> Choice | None:
-    """A random pair that is free for this annotator, if more tries find one; never two identical summaries."""
+    """A random pair that is free for this annotator, if more tries find one; never two equal texts."""
     for tries in TRIES[1:]:
         if (choice := statements.find_candidates(topic, annotator, draw_by_lot(topic, tries)).choice) is not None:
             return choice
@@ -191,7 +194,7 @@ def _random(topic: LockedTopic, annotator: Annotator) -> Choice | None:
 def _any_left(topic: LockedTopic, annotator: Annotator) -> Choice | None:
     """A random one of all pairs that are free for the annotator: where nearly everything is judged, tries fail."""
     sentences = Sentence.objects.to_judge().filter(topic=topic.pk)
-    texts = dict(sentences.values_list("pk", "text" if topic.of_summaries else "pk"))
+    texts = {key: visible(text) for key, text in sentences.values_list("pk", "text")}
     pairs = Pair.objects.filter(topic=topic.pk).with_is_free(annotator)
     gone = set(pairs.filter(NOT_FREE).values_list("first_id", "second_id"))
     left = [(a, b) for a, b in combinations(sorted(texts), 2) if texts[a] != texts[b] and (a, b) not in gone]

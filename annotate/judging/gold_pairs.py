@@ -15,6 +15,7 @@ from annotate.judging.importing import sentence_ids
 from annotate.models import GoldPair, Sentence, Study, Topic
 from annotate.refusal import Refusal, check, cleaned, invalid
 from formats.checks.complaints import Place, shown
+from formats.checks.text import visible
 from formats.readers.gold_pairs import read_gold_pairs
 from formats.records import Of
 
@@ -33,11 +34,11 @@ def prepare_pair(
 ) -> GoldPair:
     """Store which of two sentences of one topic is right, and its use. Earlier assignments stay as they are.
 
-    Raises `Refusal` where the sentences are the same, of two topics, not to be judged, or prepared already.
+    Raises `Refusal` where the sentences have the same text, are of two topics, not to be judged, or prepared already.
     """
     if better.topic_id != worse.topic_id or better.topic.study_id != study.pk:
         raise invalid("worse", _("Both must be sentences, or both summaries, of the same topic of this study."))
-    if better.pk == worse.pk:
+    if visible(better.text) == visible(worse.text):
         raise invalid("worse", _("Choose two different ones."))
     for field, sentence in (("better", better), ("worse", worse)):
         if sentence.not_judged:

@@ -23,6 +23,7 @@ from annotate.judging.answers import LONGEST_READ
 from annotate.models import Annotator, Assignment, Judgment, Pair, Sentence, Study, Tally, Topic, Upload
 from annotate.models.judging import order_of
 from formats.answers import LETTERS
+from formats.checks.text import visible
 from formats.readers.preferences import REASONS, drawn_for, weight_of
 from formats.records import Of, Preference
 
@@ -176,7 +177,7 @@ def _by_topic(preferences: Iterable[Preference]) -> dict[tuple[str, Of], list[Pr
 
 def _with_sentences(topic_id: int, preferences: Iterable[Preference], kind: str, pseudonym: str) -> Iterator[Located]:
     ids = sentence_ids(topic_id)
-    words = {pk: text.split() for pk, text in Sentence.objects.filter(topic=topic_id).values_list("pk", "text")}
+    words = {pk: visible(text) for pk, text in Sentence.objects.filter(topic=topic_id).values_list("pk", "text")}
     for preference in preferences:
         try:
             left, right = ids[preference.a], ids[preference.b]

@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evaluation.statistics import bounded
+from formats.checks.text import visible
 from formats.results import AssessorFigure, Bounded, Figure
 
 Matrix = NDArray[np.float64]
@@ -105,7 +106,7 @@ def equal_texts(texts: Mapping[tuple[str, str], str], systems: Sequence[str], to
     numbers: dict[str, int] = {"": -1}
 
     def number(text: str) -> int:
-        return numbers.setdefault(folded(text), len(numbers))
+        return numbers.setdefault(visible(text), len(numbers))
 
     return np.array(
         [[number(texts.get((system, topic), "")) for topic in topics] for system in systems], dtype=np.int64
@@ -130,14 +131,9 @@ def identical_pairs(ratings: Ratings, texts: Numbers) -> tuple[Numbers, Matrix]:
 
 def number_of_pairs(ratings: Iterable[Rating], texts: Mapping[tuple[str, str], str]) -> int:
     """How many pairs `identical_pairs` would give, of all dimensions; `texts` by system and topic."""
-    by_text = {key: folded(text) for key, text in texts.items()}
+    by_text = {key: visible(text) for key, text in texts.items()}
     cells = ((own.dimension, own.assessor, own.topic, by_text.get((own.system, own.topic), "")) for own in ratings)
     return sum(comb(n, 2) for (*_who, text), n in Counter(cells).items() if text)
-
-
-def folded(text: str) -> str:
-    """The text with each stretch of white space as one space."""
-    return " ".join(text.split())
 
 
 def interval_alpha(pairs: Matrix, times: Matrix) -> Vector:

@@ -13,7 +13,7 @@ from itertools import chain
 
 import numpy as np
 
-from evaluation.annotators.assessors import folded, ranked
+from evaluation.annotators.assessors import ranked
 from evaluation.metrics.pyramid import modified
 from evaluation.statistics import mean
 from formats.pyramid import Annotation, Contributor, Peer
@@ -86,4 +86,4 @@ def _contributors(system: str, peer: Peer) -> Iterable[tuple[str, str, Contribut
 
 
 def _folded(text: str) -> str:
-    return folded(text).casefold()
+    return " ".join(text.split()).casefold()

@@ -65,6 +65,7 @@ from evaluation.worker import agenda, forecasting, records
 from evaluation.worker.attempts import TASKS, TOO_LONG, Tell, task
 from evaluation.worker.kept import Kept
 from evaluation.worker.simulating import simulate
+from formats.checks.text import visible
 from formats.readers.late import BASELINE
 from formats.results import (
     AnnotatorFigures,
@@ -213,7 +214,8 @@ def rank_by_summaries(study_id: int) -> None:
     compared = records.load_compared(study_id)
     if compared is not None:
         rates = win_rates(compared.answers, compared.has) if len(compared.answers) else None
-        to_ask = next_pairs(compared.texts, compared.answers, rates, SUMMARIES_QUEUE, compared.version)
+        read = {name: {own: visible(text) for own, text in of.items()} for name, of in compared.texts.items()}
+        to_ask = next_pairs(read, compared.answers, rates, SUMMARIES_QUEUE, compared.version)
         records.save_win_rates(compared, rates, to_ask, time.perf_counter() - began)
         records.publish(study_id, "summary-forecast", compared.version, {(): _expected(compared, rates)})
 

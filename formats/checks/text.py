@@ -61,6 +61,7 @@ _INVISIBLE = frozenset(("Zs", "Zl", "Zp", "Cc", "Cf"))
 _SHOWS_NOTHING = re.compile(
     "[\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180f\u2065\u2800\u3164\ufe00-\ufe0f\uffa0\ufff0-\ufff8\U000e0000-\U000e0fff]"
 )
+_UNSEEN = re.compile(rf"[\s\u00ad\u061c\u200b-\u200f\u202a-\u202e\u2060-\u206f\ufeff]|{_SHOWS_NOTHING.pattern}")
 _NAMED = {
     "\0": "NUL",
     "\r": "a carriage return without a line feed",
@@ -158,6 +159,11 @@ def blank(text: str) -> bool:
     return not text.isascii() and all(
         unicodedata.category(character) in _INVISIBLE or _SHOWS_NOTHING.match(character) for character in text
     )
+
+
+def visible(text: str) -> str:
+    """What a reader sees of a text but its white space: equal for two texts that nobody can tell apart by reading."""
+    return _UNSEEN.sub("", unicodedata.normalize("NFC", text))
 
 
 def name(place: Place, text: str, characters: int = limits.NAME_CHARACTERS) -> str | None:

@@ -9,13 +9,16 @@ import pytest
 from django.test import Client
 from django.urls import reverse
 
-from annotate import imports, invitations
+from annotate import imports, invitations, judging
 from annotate.forms import GoldPairForm
-from annotate.models import Assignment, AuditEntry, Study, Upload
+from annotate.judging import NoPair
+from annotate.models import Assignment, AuditEntry, Pair, Sentence, Study, Suggestion, Upload
+from annotate.refusal import Refusal
 from annotate.reports.leaderboard import what_is_missing
 from annotate.reports.study import Next, look_at, study_lines
 from evaluation.worker import tasks
 from tests.annotate import making
+from tests.annotate.judging_study import joined
 from tests.annotate.making import lines
 from tests.annotate.test_judge_pages import HTMX, answer, begin, page_of
 
@@ -234,3 +237,28 @@ def test_a_reported_pair_of_summaries_leads_researchers_to_the_summaries(client:
     assert owner.get(reverse("sentence", args=[study.pk, pair.left.pk]), follow=True).status_code == 200
     client.force_login(making.person())
     assert client.get(reverse("sentence", args=[study.pk, pair.left.pk])).status_code == 404
+
+
+@pytest.mark.parametrize(
+    "same",
+    ["The  river\trose. ", "The\u00a0river rose.\n", "The\u3000river rose.", "The river\u200b rose.", "Theriver rose."],
+)
+def test_two_summaries_that_read_the_same_are_never_compared(same: str) -> None:
+    summaries = [{"system": "zyxgpt", "text": "The river rose."}, {"system": "qwvlead", "text": same}]
+    study = study_of(record(summaries=summaries), judgments_per_pair=2)
+    first, second = Sentence.objects.filter(topic__study=study, topic__summaries_of__isnull=False)
+    Suggestion.objects.create(topic=first.topic, first=first, second=second, rank=0)
+    Pair.objects.create(topic=first.topic, first=first, second=second, need=2, taken=1)
+    assert judging.draw(joined(study)) == NoPair.NO_WORK
+    with pytest.raises(Refusal):
+        judging.prepare_pair(study, making.owner(study), better=first, worse=second, use="gold")
+
+
+def test_the_worker_suggests_no_two_summaries_that_read_the_same() -> None:
+    texts = ["The river rose.", "The  river rose.\n", "The river\u00a0rose.", "It fell."]
+    summaries = [{"system": f"s{number}", "text": text} for number, text in enumerate(texts)]
+    study = study_of(record(summaries=summaries))
+    tasks.rank_by_summaries(study.pk)
+    suggested = Suggestion.objects.filter(topic__study=study)
+    assert suggested.exists()
+    assert all("It fell." in (own.first.text, own.second.text) for own in suggested)

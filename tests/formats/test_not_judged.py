@@ -105,6 +105,15 @@ def test_a_copy_in_another_document_is_not_asked_about_again() -> None:
     assert not_judged(cuts) == [["", ""], ["duplicate", ""]]
 
 
+@pytest.mark.parametrize("between", ["\u00a0", "\u3000", "\t", "\u200b ", "", "\u00ad"])
+def test_a_copy_with_other_white_space_is_not_asked_about_again(between: str) -> None:
+    assert not_judged([given("Rain fell."), given(f"Rain{between}fell."), given("It rose.")]) == [
+        [""],
+        ["duplicate"],
+        [""],
+    ]
+
+
 def test_a_topic_never_loses_its_last_pair() -> None:
     assert given_cut("Friday, July 7, 2006", "By Jane Doe", "It rained.") == ["", "", ""]
 
