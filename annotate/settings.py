@@ -21,6 +21,7 @@ from django.core.exceptions import ImproperlyConfigured
 from django.utils.translation import to_locale
 
 from annotate.server import email, logs
+from annotate.server.broker_address import read_broker
 from annotate.server.keys import load_metrics_token, load_secret_key, with_password
 from annotate.server.private_files import make_private_file
 from formats.answers import ANSWERS
@@ -141,12 +142,12 @@ def _database() -> dict[str, Any]:
         # A client that vanishes in a transaction must not hold a topic; the worker, storing a large file, may think for
         # seconds between two of its statements.
         idle = 10 if SERVING else 60
-        limits = f"-c lock_timeout=10s -c idle_in_transaction_session_timeout={idle}s"
+        database["LIMITS"] = {"lock_timeout": "10s", "idle_in_transaction_session_timeout": f"{idle}s"}
         # A vanished server is given up: at once when connecting, after half a minute on an open connection.
         ours = {"connect_timeout": 5, "keepalives_idle": 10, "keepalives_interval": 5, "tcp_user_timeout": 30_000}
         # Planning the queries of a click costs more than answering them: the server keeps the plans of repeated ones.
         ours |= {"server_side_binding": True, "prepare_threshold": 5}
-        database["OPTIONS"] = {**ours, **database.get("OPTIONS", {}), "options": limits}
+        database["OPTIONS"] = {**ours, **database.get("OPTIONS", {})}
         database["TEST"] = {"NAME": f"test_preferendum_{os.getpid()}"}  # parts of the tests run in parallel
     return database
 

@@ -9,6 +9,7 @@ from typing import Any
 import redis
 from django.conf import settings
 from django.core.management.base import BaseCommand
+from kombu import Connection
 
 from annotate.server.doctor import Finding, examine
 
@@ -40,11 +41,10 @@ def broker() -> Iterator[Finding]:
     if settings.BROKER_URL.startswith("memory://"):
         yield Finding("broker", "embedded in the worker")
         return
+    patience = {"socket_timeout": PATIENCE, "socket_connect_timeout": PATIENCE}
     try:
-        with redis.Redis.from_url(
-            settings.BROKER_URL, socket_timeout=PATIENCE, socket_connect_timeout=PATIENCE
-        ) as client:
-            client.ping()
+        with Connection(settings.BROKER_URL, transport_options=patience) as connection:  # as the worker's
+            client = connection.channel().client
             policy = client.info("memory").get("maxmemory_policy", "")
             keeps = client.info("persistence").get("aof_enabled", 0)
     except redis.RedisError as error:
