@@ -156,7 +156,7 @@ DATABASES = {"default": _database()}
 DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
 
 # The worker's broker: nothing on disk to lose by default, Redis if many machines share the work.
-BROKER_URL = with_password(os.environ.get("BROKER_URL", "memory://"), "BROKER_PASSWORD_FILE")
+BROKER_URL = read_broker(with_password(os.environ.get("BROKER_URL", "memory://"), "BROKER_PASSWORD_FILE"))
 # How many tasks one worker runs at once, in addition to a long one.
 WORKER_PROCESSES = int(os.environ.get("PREFERENDUM_WORKER_PROCESSES", "1"))
 # Bytes that each of its processes may take, given in megabytes. Topics that would need more are refused.

@@ -117,11 +117,60 @@ class PostgreSQL:
 
 
 @dataclass
+class PgBouncer:
+    """A pooler before a PostgreSQL that gives each session or transaction (`mode`) the connection unused for longest,
+    so that what one leaves behind meets another."""
+
+    folder: Path
+    server: PostgreSQL
+    mode: str
+    port: int = field(default_factory=free_port)
+    process: subprocess.Popen[bytes] | None = None
+
+    @property
+    def url(self) -> str:
+        return self.server.url.replace(f":{self.server.port}/", f":{self.port}/")
+
+    def start(self) -> None:
+        program = system_program("pgbouncer")
+        if not program:
+            raise Missing("no PgBouncer here (Debian: apt-get install pgbouncer)")
+        self.folder.mkdir(parents=True)
+        self.folder.chmod(0o755)
+        (self.folder / "users").write_text('"preferendum" ""\n')
+        options = {
+            "listen_addr": "127.0.0.1",
+            "listen_port": self.port,
+            "unix_socket_dir": "",
+            "auth_type": "trust",
+            "auth_file": self.folder / "users",
+            "pool_mode": self.mode,
+            "server_round_robin": 1,
+        }
+        lines = ["[databases]", f"* = host=127.0.0.1 port={self.server.port}", "[pgbouncer]"]
+        lines += [f"{name} = {value}" for name, value in options.items()]
+        (self.folder / "pgbouncer.ini").write_text("\n".join(lines))
+        self.process = subprocess.Popen(
+            [program, "-q", self.folder / "pgbouncer.ini"],
+            cwd="/",
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+            start_new_session=True,
+            **self.server.owner,  # type: ignore[call-overload]
+        )
+        wait_until(lambda: answers_at(self.port), "PgBouncer")
+
+    def stop(self) -> None:
+        end(self.process, signal.SIGTERM)
+
+
+@dataclass
 class Redis:
-    """A broker that keeps its log on disk."""
+    """A broker that keeps its log on disk; with `options` of its own."""
 
     folder: Path
     port: int = field(default_factory=free_port)
+    options: dict[str, str] = field(default_factory=dict)
     process: subprocess.Popen[bytes] | None = None
 
     @property
@@ -141,6 +190,7 @@ class Redis:
             "appendfsync": "everysec",
             "maxmemory-policy": "noeviction",
             "save": "",
+            **self.options,
         }
         arguments = [part for name, value in options.items() for part in (f"--{name}", value)]
         self.process = subprocess.Popen(
@@ -191,15 +241,15 @@ def running(in_memory: bool = False) -> Iterator[tuple[PostgreSQL, Redis]]:
         shutil.rmtree(room, ignore_errors=True)
 
 
-def nginx() -> str | None:
+def system_program(name: str) -> str | None:
     """Where it is, if it is here; ordinary users do not have its folder in their PATH."""
-    return shutil.which("nginx", path=f"{os.environ['PATH']}:/usr/sbin")
+    return shutil.which(name, path=f"{os.environ['PATH']}:/usr/sbin")
 
 
 @contextmanager
 def proxied(port: int) -> Iterator[int]:
     """The proxy of docker-compose.yml in front of the website at this port; the port of the proxy."""
-    program = nginx()
+    program = system_program("nginx")
     if not program:
         raise Missing("no nginx here (Debian: apt-get install nginx-light)")
     own = free_port()

@@ -31,6 +31,7 @@ from django.db import DatabaseError, connection, transaction
 from django.db.migrations.loader import MigrationLoader
 from django.utils import timezone
 from django.utils.crypto import salted_hmac
+from psycopg.conninfo import make_conninfo
 
 from annotate.audit_log import note
 from annotate.models import AuditEntry, Judgment
@@ -42,6 +43,8 @@ logger = logging.getLogger(__name__)
 ACTION = "back up"
 #: Tables whose numbers of rows a backup states.
 COUNTED = ("annotate_study", "annotate_topic", "annotate_judgment", "auth_user")
+#: What a connection is made with that only the driver understands.
+DRIVER = ("context", "cursor_factory", "prepare_threshold")
 
 
 class NotPossible(Exception):
@@ -176,13 +179,17 @@ def _refuse_broken(database: sqlite3.Connection) -> None:
 
 def _postgres(program: str, *arguments: str) -> None:
     """Run one of PostgreSQL's programs on our database; the password is passed in the environment."""
-    parts = connection.settings_dict
-    given = {"PGHOST": parts["HOST"], "PGPORT": parts["PORT"], "PGUSER": parts["USER"], "PGPASSWORD": parts["PASSWORD"]}
-    environment = os.environ | {name: str(value) for name, value in given.items() if value}
+    connection.ensure_connection()
+    if connection.is_pooled:
+        # It sets an empty search path, for its whole session: whoever gets that session next would find no tables.
+        raise NotPossible(f"{program} cannot go through a PgBouncer: let DATABASE_URL name PostgreSQL itself here.")
+    given = connection.get_connection_params()
+    password = given.pop("password", None)
+    address = make_conninfo(**{name: value for name, value in given.items() if name not in DRIVER})
     try:
         done = subprocess.run(  # noqa: S603
-            [program, "--dbname", str(parts["NAME"]), *arguments],
-            env=environment,
+            [program, "--dbname", address, *arguments],
+            env=os.environ | ({"PGPASSWORD": password} if password else {}),
             capture_output=True,
             text=True,
             check=False,
@@ -200,9 +207,9 @@ def _put_database(dump: Path) -> None:
             copy.backup(live)
         Path(_sqlite_file()).chmod(0o600)
     else:
-        connection.close()
         options = ("--no-owner", "--no-privileges", "--clean", "--if-exists", "--single-transaction")
         _postgres("pg_restore", *options, str(dump))
+        connection.close()  # it has plans of the tables that were there before
 
 
 # Restoring

@@ -11,18 +11,20 @@ import sys
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, closing, suppress
 from pathlib import Path
+from urllib.parse import quote, urlencode
 
 import pytest
 from django.core import checks
 from django.core.exceptions import ImproperlyConfigured
-from django.db import OperationalError, connection, transaction
+from django.db import OperationalError, connection, connections, transaction
 from django.test import Client
 
 from annotate import judging
 from annotate.database import durability
 from annotate.judging import drawing
-from annotate.server import gunicorn
+from annotate.server import backups, gunicorn
 from annotate.server.keys import load_secret_key
+from annotate.settings import _database
 from tests.annotate.judging_study import joined, ready_study
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -167,6 +169,32 @@ def test_whoever_vanishes_in_the_middle_of_a_transaction_holds_its_locks_for_a_m
 
 @postgresql
 @pytest.mark.django_db(transaction=True)
+@pytest.mark.parametrize("address", ["postgres://{user}@{quoted}:{port}/{name}", "postgres:///{name}?{options}"])
+def test_website_and_backups_reach_postgresql_by_its_socket(
+    address: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    given = connection.settings_dict
+    with connection.cursor() as cursor:
+        cursor.execute("SHOW unix_socket_directories")
+        (folder,) = cursor.fetchone()
+    own = {"user": given["USER"], "port": given["PORT"], "name": given["NAME"]}
+    options = urlencode({"host": folder, "port": given["PORT"], "user": given["USER"]})
+    url = address.format(**own, quoted=quote(folder, safe=""), options=options)
+    monkeypatch.setenv("DATABASE_URL", url)
+    by_socket = connections["default"].__class__(connection.settings_dict | _database(), "by socket")
+    monkeypatch.setattr(backups, "connection", by_socket)
+    try:
+        with by_socket.cursor() as cursor:
+            cursor.execute("SELECT inet_server_addr()")
+            assert cursor.fetchone() == (None,)
+        backups._postgres("pg_dump", "--schema-only", "-f", str(tmp_path / "dump"))
+        assert "annotate_judgment" in (tmp_path / "dump").read_text()
+    finally:
+        by_socket.close()
+
+
+@postgresql
+@pytest.mark.django_db(transaction=True)
 def test_the_trial_of_postgresql_s_disk_needs_more_room_than_an_answer() -> None:
     """A full disk still takes small commits, into what its log has kept."""
     durability.try_a_write()
@@ -289,9 +317,7 @@ def test_postgresql_ends_what_idles_in_a_transaction_sooner_for_the_website(
     program: str, seconds: int, tmp_path: Path
 ) -> None:
     """The worker may think between two statements while it stores a large file."""
-    code = (
-        f"import {program}; from annotate import settings; print(settings.DATABASES['default']['OPTIONS']['options'])"
-    )
+    code = f"import {program}; from annotate import settings; print(settings.DATABASES['default']['LIMITS'])"
     environment = os.environ | {"DATABASE_URL": "postgres://somewhere/preferendum", "PREFERENDUM_DATA": str(tmp_path)}
     said = subprocess.run([sys.executable, "-c", code], cwd=ROOT, env=environment, capture_output=True, text=True)
-    assert f"idle_in_transaction_session_timeout={seconds}s" in said.stdout, said.stderr
+    assert f"'idle_in_transaction_session_timeout': '{seconds}s'" in said.stdout, said.stderr

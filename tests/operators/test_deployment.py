@@ -14,12 +14,13 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
-from contextlib import suppress
+from contextlib import ExitStack, suppress
 from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
+import psycopg
 import pytest
 from django.conf import settings
 from django.core.management import get_commands
@@ -30,7 +31,7 @@ from annotate.server import connections, gunicorn
 from benchmarks.serving import Browser, judge_and_show
 from evaluation.worker.app import HARD_LIMIT, app
 from lab.harness.versions import STATIC, WRITTEN_BY, next_version
-from lab.services import free_port, nginx, proxied, running, wait_until
+from lab.services import PgBouncer, free_port, proxied, running, system_program, wait_until
 from tests.conftest import MUST_RUN, ROOT, Processes, stop
 
 COMPOSE: dict[str, Any] = YAML(typ="safe").load((ROOT / "docker-compose.yml").read_text())
@@ -258,6 +259,85 @@ def test_judging_goes_on_while_a_new_version_takes_over(site: Site) -> None:
     assert re.search(r"fine +clock", doctor.stdout), doctor.stdout
 
 
+#: A study whose topic has a reference; prints its number and an invitation to it.
+WITH_REFERENCE = """
+import formats
+from annotate import imports, invitations
+from tests import studies
+made = studies.study(judgments_per_topic=100_000, pairs_per_annotator=10_000)
+topics = [
+    formats.Topic(
+        f"T{number}",
+        documents=(formats.Text("d", sentences=tuple(f"Word{i} of word{i + 1}." for i in range(8))),),
+        references=(formats.Text("A", sentences=("Word1 of word2.",)),),
+        summaries=(formats.Summary("lead", sentences=("Word0 of word1.",)), formats.Summary("b", text="Word5 of it.")),
+    )
+    for number in range(3)
+]
+imports.store(made, formats.Bundle(topics=tuple(topics)))
+print(made.pk, made.created_by.username, invitations.invitation_path(invitations.invite(made, made.created_by)))
+"""
+#: Topics to be scored, topics whose sentences are ranked, and what the worker fails at.
+COMPUTED = """
+from annotate.models import Claim, Result, Topic
+ranked = Result.objects.filter(analysis="sentence-ranking").count()
+print(Topic.objects.behind().count(), ranked, *Claim.objects.filter(attempts__gt=1).values_list("name", flat=True))
+"""
+
+
+@on_services
+@pytest.mark.skipif(
+    not (system_program("pgbouncer") or "pooler" in MUST_RUN),
+    reason="no PgBouncer here (Debian: apt-get install pgbouncer)",
+)
+@pytest.mark.usefixtures("django_db_setup")
+@pytest.mark.parametrize("mode", ["session", "transaction"])
+def test_behind_a_pooler_people_judge_and_scores_are_computed(mode: str, tmp_path: Path) -> None:
+    with running() as (postgres, redis):
+        pooler = PgBouncer(postgres.folder.parent / "pooler", postgres, mode)
+        pooler.start()
+        site = Site(tmp_path, pooler.url, redis.url)
+        try:
+            assert (done := site.script("release")).returncode == 0, done.stderr
+            study, owner, invitation = site.shell(WITH_REFERENCE).split()
+            _process, port = site.start_web()
+            site.start("worker")
+            annotator = Browser("127.0.0.1", port)
+            page = annotator.begin(invitation)
+            for _judgment in range(12):
+                time.sleep(READING)
+                page = judge_and_show(annotator, page)
+            wait_until(lambda: site.shell(COMPUTED) == "0 3", "scores and Sentence ranking")
+            researcher = Browser("127.0.0.1", port)
+            researcher.ask("sign in", "GET", "/sign-in/")
+            researcher.ask(
+                "sign in", "POST", "/sign-in/", researcher.form(username=owner, password="a long enough password")
+            )
+            _status, _headers, board = researcher.ask("board", "GET", f"/studies/{study}/leaderboard/")
+            assert "lead" in board
+            annotator.connection.close()
+            researcher.connection.close()
+            doctor = site.run([sys.executable, "manage.py", "doctor", "--no-color"]).stdout
+            assert re.search(r"fine +tasks", doctor), doctor
+            assert (done := site.run([sys.executable, "manage.py", "verify_log"])).returncode == 0, done.stderr
+            assert left_behind(pooler) == []
+            done = site.run(["deploy/backup", str(tmp_path)])
+            assert "a PgBouncer" in done.stderr
+        finally:
+            site.stop()
+            pooler.stop()
+
+
+def left_behind(pooler: PgBouncer) -> list[tuple[str, ...]]:
+    """What another program that comes by the pooler finds changed in its sessions."""
+    asked = (
+        "SELECT name, setting FROM pg_settings WHERE source = 'session' AND name ~ 'timeout|search_path|preferendum'"
+    )
+    with ExitStack() as stack:
+        others = [stack.enter_context(psycopg.connect(pooler.url)) for _ in range(8)]
+        return [row for other in others for row in other.execute(asked).fetchall()]
+
+
 def ours() -> dict[str, Any]:
     return {name: one for name, one in COMPOSE["services"].items() if one.get("image", "").startswith("preferendum")}
 
@@ -324,7 +404,9 @@ def test_the_proxy_takes_what_the_web_processes_take() -> None:
         assert line in (ROOT / "deploy" / "nginx.conf").read_text()
 
 
-@pytest.mark.skipif(not (nginx() or "proxy" in MUST_RUN), reason="no nginx here (Debian: apt-get install nginx-light)")
+@pytest.mark.skipif(
+    not (system_program("nginx") or "proxy" in MUST_RUN), reason="no nginx here (Debian: apt-get install nginx-light)"
+)
 @pytest.mark.usefixtures("transactional_db")
 def test_the_proxy_says_who_comes_whatever_visitors_say(processes: Processes) -> None:
     port = free_port()

@@ -24,7 +24,40 @@ class DatabaseOperations(operations.DatabaseOperations):
 
 
 class DatabaseWrapper(base.DatabaseWrapper):
+    """PostgreSQL, or a PgBouncer before it, with the limits in the setting `LIMITS`.
+
+    Behind a pooler, our next transaction may run in another session, and somebody else's in ours. So there each
+    transaction sets its own limits, no statement stays prepared, and no cursor outlives its transaction.
+    """
+
     ops_class = DatabaseOperations
+    is_pooled = False
+
+    def init_connection_state(self) -> None:
+        super().init_connection_state()
+        driver = self.connection
+        (process,) = driver.execute("SELECT pg_backend_pid()").fetchone()
+        self.is_pooled = process != driver.info.backend_pid  # a pooler hands out numbers of its own
+        if self.is_pooled:
+            driver.prepare_threshold = None
+        else:
+            self._limit("SESSION")
+
+    def _set_autocommit(self, autocommit: bool) -> None:
+        super()._set_autocommit(autocommit)
+        if self.is_pooled and not autocommit:
+            self._limit("LOCAL")
+
+    def _limit(self, what: str) -> None:
+        limits = self.settings_dict["LIMITS"].items()
+        with self.wrap_database_errors:
+            # Several statements at once, which cannot be prepared.
+            self.connection.execute("".join(f"SET {what} {name} = '{limit}';" for name, limit in limits), prepare=False)
+
+    def chunked_cursor(self) -> base.CursorWrapper:
+        """A cursor for many rows: in a transaction PostgreSQL keeps it."""
+        self.ensure_connection()
+        return self.cursor() if self.is_pooled and self.get_autocommit() else super().chunked_cursor()
 
     def is_usable(self) -> bool:
         """Whether the connection still works.
