@@ -23,6 +23,7 @@ os.environ.setdefault("CELERY_SKIP_CHECKS", "1")
 import gc
 import logging
 import resource
+import signal
 import socket
 import sys
 import time
@@ -44,18 +45,19 @@ from annotate.database.transactions import end_stray_transactions
 from annotate.server import logs
 from evaluation.worker import broker
 from evaluation.worker.agenda import QUICK, Work
-from evaluation.worker.attempts import HARD_LIMIT, SOFT_LIMIT
+from evaluation.worker.attempts import HARD_LIMIT, SOFT_LIMIT, interrupt
 from evaluation.worker.heartbeat import Heartbeat
 
 EMBEDDED = settings.BROKER_URL.startswith("memory://")
-#: Seconds after which a process with quick work is killed; its task is interrupted after `QUICK`.
-QUICK_HARD = 3 * QUICK
+#: Seconds by the clock after which quick work is interrupted, and after which its process is killed. `QUICK` is of the
+#: processor.
+QUICK_SOFT, QUICK_HARD = 5 * QUICK, 15 * QUICK
 
 _EMBEDDED_BROKER: dict[str, Any] = {"broker_transport_options": {"polling_interval": 0.05}}
 _REDIS_BROKER: dict[str, Any] = {
     "broker_transport_options": {
         # Longer than the hard limit of a task, so that no task is redelivered while it may still run.
-        "visibility_timeout": 120,
+        "visibility_timeout": 300,
         # By default, a dead worker's tasks are restored only every 100 s.
         "unacked_restore_interval": 5,
         "unacked_restore_throttle": 1,
@@ -105,7 +107,7 @@ app.conf.update(
 
 def publish(work: Work) -> None:
     """Queue one task. Its id begins with its claim, so that the heartbeat knows what runs here."""
-    soft, hard = (SOFT_LIMIT, HARD_LIMIT) if work.is_long else (QUICK, QUICK_HARD)
+    soft, hard = (SOFT_LIMIT, HARD_LIMIT) if work.is_long else (QUICK_SOFT, QUICK_HARD)
     task_id = f"{work.claim} {uuid.uuid4()}"
     app.send_task("work", (work.task, work.key), task_id=task_id, soft_time_limit=soft, time_limit=hard)
 
@@ -116,7 +118,7 @@ warnings.filterwarnings("ignore", category=SecurityWarning)
 
 def is_news(record: logging.LogRecord) -> bool:
     """That quick work was interrupted is none: the heartbeat starts it again as long work."""
-    return not (record.msg.startswith("Soft time limit") and record.args and QUICK in record.args)
+    return not (record.msg.startswith("Soft time limit") and record.args and QUICK_SOFT in record.args)
 
 
 logging.getLogger("celery.worker.request").addFilter(is_news)
@@ -191,6 +193,11 @@ def leave_connections_to_the_parent(**_: Any) -> None:
 def limit_memory(**_: Any) -> None:
     """Unforeseen use of memory fails with a message (`attempts.TOO_LARGE`) before it exhausts the machine."""
     resource.setrlimit(resource.RLIMIT_DATA, (settings.WORKER_MEMORY, settings.WORKER_MEMORY))
+
+
+@signals.worker_process_init.connect
+def limit_processor_time(**_: Any) -> None:
+    signal.signal(signal.SIGPROF, interrupt)
 
 
 @signals.worker_ready.connect

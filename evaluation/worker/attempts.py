@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import signal
 import uuid
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -18,8 +19,10 @@ from evaluation.worker import agenda, claims
 
 logger = logging.getLogger(__name__)
 
-#: Seconds after which a task is interrupted, and after which its process is killed.
-SOFT_LIMIT, HARD_LIMIT = 60.0, 90.0
+#: Seconds of the processor after which work is interrupted: on a busy machine they take longer, and are no more work.
+WORK_LIMIT = 60.0
+#: Seconds by the clock after which a task is interrupted and after which its process is killed, in case it only waits.
+SOFT_LIMIT, HARD_LIMIT = 240.0, 270.0
 
 UNDETERMINED = (
     "Without a prior, the judgments do not determine the strengths of this topic's sentences: nothing else was ever "
@@ -104,7 +107,7 @@ def _attempt(task: str, key: int, work: Callable[[int], object], tell: Tell) -> 
         if begun.was_killed and begun.number > 2:
             tell(key, KILLED % {"times": begun.number - 1}, begun.number > claims.HOPEFUL)
         try:
-            with _told_in_time():
+            with _told_in_time(), _processor_limited():
                 once_more(partial(work, key))
         except SoftTimeLimitExceeded:
             end_stray_transactions()
@@ -127,6 +130,24 @@ def _attempt(task: str, key: int, work: Callable[[int], object], tell: Tell) -> 
             if begun.number > 1:
                 tell(key, "", False)
             begun.succeed()
+
+
+@contextmanager
+def _processor_limited() -> Iterator[None]:
+    """In the worker, interrupt work that uses the processor for too long (see `interrupt`)."""
+    if not current_task:
+        yield
+        return
+    signal.setitimer(signal.ITIMER_PROF, agenda.QUICK if _is_quick() else WORK_LIMIT)
+    try:
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_PROF, 0)
+
+
+def interrupt(*_: object) -> None:
+    """Handle SIGPROF, as Celery handles the end of a task's time by the clock."""
+    raise SoftTimeLimitExceeded
 
 
 @contextmanager

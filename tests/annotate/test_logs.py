@@ -133,7 +133,7 @@ def test_what_a_worker_says_names_its_task(said: io.StringIO) -> None:
     assert "task" not in outside
 
 
-@pytest.mark.parametrize(("limit", "number"), [(app.QUICK, 0), (app.SOFT_LIMIT, 1)])
+@pytest.mark.parametrize(("limit", "number"), [(app.QUICK_SOFT, 0), (app.SOFT_LIMIT, 1)])
 def test_a_worker_warns_of_work_that_took_too_long_and_not_of_work_that_was_not_quick(
     said: io.StringIO, limit: float, number: int
 ) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import math
 import os
+import signal
 import socket
 import sys
 import time
@@ -812,6 +813,36 @@ def test_what_is_worked_out_along_with_a_fit_has_the_time_of_the_fit(monkeypatch
         task.pop_request()
         _task_stack.pop()
     assert quick == [True, True, True]
+
+
+@pytest.mark.parametrize("quick", [True, False])
+def test_work_is_too_long_by_the_processor_and_not_by_the_clock(quick: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where others use the machine, the clock goes on without it."""
+    monkeypatch.setattr(agenda, "QUICK", 0.2)
+    monkeypatch.setattr(attempts, "WORK_LIMIT", 0.2)
+    task = app.app.tasks["work"]
+    _task_stack.push(task)
+    task.push_request(timelimit=(app.QUICK_HARD, app.QUICK_SOFT) if quick else (app.HARD_LIMIT, app.SOFT_LIMIT))
+    before = signal.getsignal(signal.SIGPROF)
+    try:
+        app.limit_processor_time()
+        with attempts._processor_limited():
+            time.sleep(0.5)
+        with pytest.raises(SoftTimeLimitExceeded), attempts._processor_limited():
+            sum(0 for _ in iter(int, 1))  # without an end
+    finally:
+        signal.signal(signal.SIGPROF, before)
+        task.pop_request()
+        _task_stack.pop()
+
+
+def test_what_only_waits_ends_by_the_clock_before_it_is_sent_to_another(monkeypatch: pytest.MonkeyPatch) -> None:
+    sent: list[dict[str, float]] = []
+    monkeypatch.setattr(app.app, "send_task", lambda *_args, **limits: sent.append(limits))
+    for is_long in (False, True):
+        app.publish(Work("rank_study", 1, "study:1", 1, is_long=is_long))
+    sent_again = app._REDIS_BROKER["broker_transport_options"]["visibility_timeout"]
+    assert all(limits["soft_time_limit"] < limits["time_limit"] < sent_again for limits in sent)
 
 
 def test_no_child_is_forked_in_a_beat_or_beside_an_open_connection(

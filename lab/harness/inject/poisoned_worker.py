@@ -21,9 +21,7 @@ import evaluation.worker.app as worker
 from evaluation.worker import attempts, tasks  # only after Django's setup, which importing the worker does
 
 CONTROL = Path(os.environ["FAULTS_CONTROL"])
-# `publish` gives each task its limits; an attempt tells by them whether it is quick.
-worker.SOFT_LIMIT = attempts.SOFT_LIMIT = 3.0
-worker.HARD_LIMIT = 6.0
+attempts.WORK_LIMIT = 3.0
 app = worker.app
 compute = tasks.evaluate
 
