@@ -72,13 +72,15 @@ def prepare(trial: Trial, sizes: list[tuple[int, int]], judgments: int) -> list[
         trial.product.usual[footprint] += MAY_KEEP
     trial.study(sentences=40, judgments_per_topic=judgments)
     made: list[int] = trial.product.inside.run(MAKE, sizes=sizes)
-    wait_until(lambda: trial.product.inside.run(WORK) == 0, "the worker is at rest", LONG, 0.5)
+    wait_until(lambda: trial.product.inside.run(WORK) == 0, "the worker is at rest", trial.busyness * LONG, 0.5)
     return made
 
 
 def work_off(trial: Trial) -> None:
     """What was asked for comes to its end, too."""
-    took = wait_until(lambda: trial.product.inside.run(LEFT) == 0, "the flood is worked off", LONG, 0.5)
+    took = wait_until(
+        lambda: trial.product.inside.run(LEFT) == 0, "the flood is worked off", trial.busyness * LONG, 0.5
+    )
     trial.seen["ms more until the flood was worked off"] += round(1000 * took)
 
 
@@ -95,7 +97,7 @@ def copies(trial: Trial) -> None:
             beside = p95(trial, loop.is_alive)
     trial.seen["ms p95 without them"] = alone
     trial.seen["ms p95 with them"] = beside
-    if beside > 2 * alone:
+    if beside > 2 * trial.busyness * alone:
         trial.complaints.append(f"p95 of judging: {alone} ms, and {beside} ms beside copies, exports and baselines")
     work_off(trial)
 
@@ -131,7 +133,7 @@ def p95(trial: Trial, goes_on: Callable[[], bool]) -> int:
     """Of the milliseconds that answers took, or tries to send one, from now on for some judgments or longer."""
     began, goal = trial.journal.now, trial.journal.acked + JUDGMENTS
     with suppress(Stuck):
-        wait_until(lambda: trial.journal.acked >= goal and not goes_on(), "judgments", 120)
+        wait_until(lambda: trial.journal.acked >= goal and not goes_on(), "judgments", trial.busyness * 120)
     entries = [entry for entry in trial.journal.entries if entry["event"] in ("acked", "failed", "error")]
     took = sorted(entry["ms"] for entry in entries if entry["t"] - entry["ms"] / 1000 >= began)
     return round(took[int(0.95 * len(took))])
@@ -151,9 +153,9 @@ def flood(trial: Trial) -> None:
                 time.sleep(0.1)
             asked.result()
     with suppress(Stuck):
-        wait_until(lambda: board.look() or not board.waiting, "the board", LAG)  # type: ignore[func-returns-value]
+        wait_until(lambda: board.look() or not board.waiting, "the board", trial.busyness * LAG)  # type: ignore[func-returns-value]
     trial.seen["ms of lag (p95)"] += round(1000 * board.p95)
     trial.seen["ms of lag (most)"] += round(1000 * max(board.lags, default=0.0))
-    if board.p95 >= LAG:
+    if board.p95 >= trial.busyness * LAG:
         trial.complaints.append(f"the board was {board.p95:.1f} s behind (p95 of {len(board.lags)})")
     work_off(trial)

@@ -82,13 +82,15 @@ def starving(trial: Trial) -> None:
             board.look()
             time.sleep(0.1)
     with suppress(Stuck):
-        wait_until(lambda: board.look() or not board.waiting, "the board", LAG)  # type: ignore[func-returns-value]
+        wait_until(lambda: board.look() or not board.waiting, "the board", trial.busyness * LAG)  # type: ignore[func-returns-value]
     trial.seen["ms of lag (p95)"] += round(1000 * board.p95)
     trial.seen["ms of lag (most)"] += round(1000 * max(board.lags, default=0.0))
-    if board.p95 >= LAG:
+    if board.p95 >= trial.busyness * LAG:
         trial.complaints.append(f"the board was {board.p95:.1f} s behind (p95 of {len(board.lags)})")
     for study, (n, systems) in zip(wide, SIZES, strict=True):
-        took = wait_until(lambda study=study: is_ranked(trial, study), f"{n} sentences, {systems} systems", LONG, 0.5)
+        took = wait_until(
+            lambda study=study: is_ranked(trial, study), f"{n} sentences, {systems} systems", trial.busyness * LONG, 0.5
+        )
         trial.seen[f"ms more until {systems} systems on {n} sentences were ranked"] += round(1000 * took)
 
 

@@ -15,6 +15,7 @@ from the trial's seed, so that a trial can be told to somebody else by its id, i
 from __future__ import annotations
 
 import json
+import os
 import random
 import threading
 import time
@@ -41,6 +42,11 @@ IN_TIME = LEASE + 10.0
 AT_MOST = 180.0
 #: Seconds in which the worker must have caught up.
 QUIET = 60.0
+
+
+def busyness() -> float:
+    """How many other programs share a core of this machine; 1 where none do. Every deadline is as many times longer."""
+    return max(1.0, os.getloadavg()[0] / (os.cpu_count() or 1))
 
 
 @dataclass(frozen=True)
@@ -92,6 +98,7 @@ class Trial:
     tries: int = 1
     given: dict[str, Any] = field(default_factory=dict)
     wanted: int = 0
+    busyness: float = field(default_factory=busyness)
 
     def __post_init__(self) -> None:
         self.journal = Journal(self.product.room / f"{self.name}.jsonl")
@@ -144,7 +151,7 @@ class Trial:
     def until(self, share: float, patience: float = AT_MOST) -> None:
         """Wait until this share of what is wanted has been confirmed."""
         goal = max(1, round(share * self.wanted))
-        wait_until(lambda: self.journal.acked >= goal, f"{goal} judgments", patience, pause=0.005)
+        wait_until(lambda: self.journal.acked >= goal, f"{goal} judgments", self.busyness * patience, pause=0.005)
 
     def finish(self) -> None:
         """Let the clients judge all that is wanted, as soon as they should once the website is back."""
@@ -163,14 +170,14 @@ class Trial:
             now = time.monotonic()
             if self.journal.moves > before or any(client.waits for client in self.clients):
                 before, moved = self.journal.moves, now
-            if now - moved > IN_TIME or now - began > AT_MOST:
+            if now - moved > self.busyness * IN_TIME or now - began > self.busyness * AT_MOST:
                 raise Stuck("nothing moves")
             time.sleep(0.1)
         return time.monotonic() - began
 
     def dismiss(self) -> None:
         """Send the clients home once what they sent is confirmed."""
-        deadline = time.monotonic() + AT_MOST
+        deadline = time.monotonic() + self.busyness * AT_MOST
         for client in self.clients:
             client.done.set()
         for client in self.clients:
@@ -245,7 +252,7 @@ class Trial:
         if self.given:
             if self.expected.fitted:
                 with suppress(Stuck):
-                    took = wait_until(self.is_quiet, "the worker has caught up", QUIET, pause=0.2)
+                    took = wait_until(self.is_quiet, "the worker has caught up", self.busyness * QUIET, pause=0.2)
                     self.seen["ms until quiet"] += round(1000 * took)
             self.count()
             return self.complaints + checker.broken(self.facts())
