@@ -20,6 +20,10 @@ if TYPE_CHECKING:
 LATE = timedelta(seconds=60)
 #: Failed files stay on the page so long.
 REMEMBERED = timedelta(days=7)
+#: Work whose failure is told on its topic, board or file; of other work only its claims tell.
+TOLD_ELSEWHERE = ("topic", "study", "summaries", "upload", "export", Claim.LOOK)
+#: Attempts in a row after which work that may yet succeed by itself counts as failed.
+IN_A_ROW = 3
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,6 +76,7 @@ class Health:
     uploads: tuple[Upload, ...]
     exports: tuple[Export, ...]
     unread: tuple[Study, ...]
+    failing: tuple[Claim, ...]
     at: datetime
 
     @property
@@ -123,7 +128,7 @@ class Health:
     def failures(self) -> int:
         uploads = sum(upload.state == Upload.State.FAILED for upload in self.uploads)
         exports = sum(export.state == Export.State.FAILED for export in self.exports)
-        return len(self.failed) + len(self.rankings) + len(self.unread) + uploads + exports
+        return len(self.failed) + len(self.rankings) + len(self.unread) + len(self.failing) + uploads + exports
 
 
 def look(studies: QuerySet[Study]) -> Health:
@@ -148,6 +153,7 @@ def look(studies: QuerySet[Study]) -> Health:
         uploads=tuple(uploads.select_related("study").order_by("pk")),
         exports=tuple(exports.select_related("study").order_by("pk")),
         unread=tuple(studies.filter(pk__in=Claim.objects.of_failed_looks().values("study")).order_by("pk")),
+        failing=_failing(studies),
         at=now,
     )
 
@@ -189,6 +195,11 @@ def _waiting(studies: QuerySet[Study]) -> tuple[Waiting, ...]:
             )
         )
     return tuple(waiting)
+
+
+def _failing(studies: QuerySet[Study]) -> tuple[Claim, ...]:
+    claims = Claim.objects.filter(study__in=studies.values("pk"), attempts__gte=IN_A_ROW).order_by("name")
+    return tuple(claim for claim in claims if claim.name.partition(":")[0] not in TOLD_ELSEWHERE)
 
 
 def _busy(studies: QuerySet[Study], now: datetime) -> tuple[Busy, ...]:

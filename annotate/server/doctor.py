@@ -138,8 +138,9 @@ def _work(health: condition.Health) -> Iterator[Finding]:
         names = ", ".join(f"{study} (/studies/{study.pk}/)" for study in health.unread)
         yield Finding("tasks", wrong=f"the worker cannot read the work of {names}", mend=mend)
     elif health.failures:
-        first = health.failed[0].problem if health.failed else "files or rankings"
-        mend = "/health/ gives the reasons; most are tried again automatically."
+        kinds = [f"{claim.name}, {claim.attempts} times in a row" for claim in health.failing] or ["files or rankings"]
+        first = health.failed[0].problem if health.failed else kinds[0]
+        mend = "/health/ or the worker's log gives the reasons; most are tried again automatically."
         yield Finding("tasks", wrong=f"{health.failures} failed: {first}", mend=mend)
     else:
         yield Finding("tasks", "none failed")

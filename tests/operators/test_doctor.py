@@ -124,6 +124,13 @@ def a_study_whose_work_cannot_be_read(*_: Any) -> None:
     Claim.objects.create(name=f"look:{ready_study().pk}", study=ready_study().pk, attempts=1, **now)
 
 
+def sentences_that_are_never_ranked(*_: Any) -> None:
+    """Nobody waits for them, so that only the worker's log and its claim know."""
+    now = timezone.now()
+    claim = {"name": "sentences:7", "study": ready_study().pk, "token": uuid.uuid4(), "since": now, "until": now}
+    Claim.objects.create(attempts=3, retry_at=now + timedelta(seconds=30), **claim)
+
+
 def a_full_disk(monkeypatch: pytest.MonkeyPatch, *_: Any) -> None:
     monkeypatch.setattr(shutil, "disk_usage", lambda _: Usage(10**12, 0, 10**9))
 
@@ -176,6 +183,7 @@ Break = Callable[..., None]
         (an_old_judgment, "scores", "not been scored"),
         (a_topic_that_failed, "tasks", "It took too long."),
         (a_study_whose_work_cannot_be_read, "tasks", "cannot read the work of"),
+        (sentences_that_are_never_ranked, "tasks", "1 failed: sentences:7, 3 times in a row"),
         (a_backup_of_long_ago, "backup", "the newest is of 20"),
         (judgments_that_nobody_ever_backed_up, "backup", "there is none yet, and there are judgments"),
         (a_full_disk, "disk", "1.0 GB free"),

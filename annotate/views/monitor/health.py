@@ -26,7 +26,8 @@ def health(request: HttpRequest) -> HttpResponse:
     alive = [process.name for process in state.workers if process.is_alive]
     # Rounded to ten seconds: a page that is redrawn all the time cannot be read.
     lag = None if state.lag is None else state.lag // 10
-    version = digest(alive, state.busy, state.waiting, state.rankings, state.uploads, state.exports, state.unread, lag)
+    failed = state.rankings, state.uploads, state.exports, state.unread, state.failing
+    version = digest(alive, state.busy, state.waiting, *failed, lag)
     if is_seen(request, version):
         return HttpResponse(status=UNCHANGED)
     template = "monitor/condition.html" if "seen" in request.GET else "monitor/health.html"
