@@ -97,7 +97,7 @@ def copies(trial: Trial) -> None:
             beside = p95(trial, loop.is_alive)
     trial.seen["ms p95 without them"] = alone
     trial.seen["ms p95 with them"] = beside
-    if beside > 2 * trial.busyness * alone:
+    if beside > 2 * alone:
         trial.complaints.append(f"p95 of judging: {alone} ms, and {beside} ms beside copies, exports and baselines")
     work_off(trial)
 
