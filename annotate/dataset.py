@@ -13,7 +13,7 @@ from django.db.models import Count, Q
 from django.template.loader import render_to_string
 from django.utils.text import slugify
 
-from annotate import exports, judging
+from annotate import exports
 from annotate.models import Judgment, Sentence, Study, Topic
 from annotate.models.judging import question_about
 from annotate.reports import methods_section, study_facts
@@ -21,6 +21,7 @@ from formats import citations
 from formats.answers import ANSWERS, LETTERS, PREFERENCES
 from formats.checks import strict_json
 from formats.readers.lines import Sink
+from formats.readers.preferences import kind_of
 from formats.readers.tables import write_rows
 from formats.records import Preference
 
@@ -70,7 +71,7 @@ def judgments(study: Study) -> Iterator[dict[str, Any]]:
                 "note": given.extra.get("note", ""),
                 "seconds": given.seconds,
                 "annotator": given.annotator,
-                "kind": judging.kind_of(given),
+                "kind": kind_of(given),
                 "reason": reason if (reason := given.extra.get("reason")) in REASONS else REASONS[0],
                 "at": given.at if "." in given.at else given.at.replace("Z", ".000000Z"),
                 "design_weight": float(given.extra.get("design_weight", 1.0)),
@@ -99,7 +100,7 @@ def preferred(study: Study) -> Iterator[dict[str, Any]]:
                 "chosen_system": chosen,
                 "rejected_system": rejected,
                 "annotator": given.annotator,
-                "kind": judging.kind_of(given),
+                "kind": kind_of(given),
             }
 
 

@@ -10,12 +10,13 @@ import json
 import os
 import sys
 import traceback
+from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 from evaluation.commands import COMMANDS, tables
-from evaluation.commands.common import InputError, Output
+from evaluation.commands.common import InputError, Output, with_left_out
 from evaluation.fit.threads import on_one_thread
 from formats import Refused, message
 from preferendum import COMMAND, __version__
@@ -75,8 +76,11 @@ def evaluate(*arguments: str | os.PathLike[str]) -> Any:
 
 @on_one_thread  # as in the worker, so that the last digits are the same
 def _run(options: argparse.Namespace) -> Output | str:
+    options.left_out = Counter()
     output: Output | str = options.run(options)
-    return output
+    if isinstance(output, str) or not hasattr(options, "counted_kinds"):
+        return output
+    return with_left_out(output, options.left_out)
 
 
 def _parser() -> argparse.ArgumentParser:

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from formats.answers import LETTERS, SHARES
 from formats.checks.text import visible
 from formats.pyramid import Annotation
-from formats.readers.preferences import drawn_for, weight_of
+from formats.readers.preferences import drawn_for, kind_of, weight_of
 from formats.records import Preference, Summary, Text, Topic
 from formats.results.scores import Key
 from formats.sentences import cut_text
@@ -149,7 +149,7 @@ def evidence(topic: Topic, preferences: Sequence[Preference] = ()) -> Evidence:
     }
     references = {reference.name: _cut(reference, topic.language) for reference in topic.references}
     own = [p for p in preferences if p.topic == topic.topic_id and p.of == "sentences"]
-    annotators = tuple(dict.fromkeys(p.annotator for p in own))
+    authors = tuple(dict.fromkeys(map(author, own)))
     return Evidence(
         topic_id=topic.topic_id,
         sentence_ids=tuple(sentences),
@@ -159,11 +159,17 @@ def evidence(topic: Topic, preferences: Sequence[Preference] = ()) -> Evidence:
         references=tuple(references.values()),
         language=topic.language,
         pyramid=topic.pyramid,
-        annotators=annotators if all(annotators) else (),
+        kinds=tuple(kind for kind, _name in authors),
+        annotators=tuple(map(" ".join, authors)) if all(name for _kind, name in authors) else (),
         reference_names=tuple(references),
         base=topic.base,
         between_summaries=tuple(p for p in preferences if p.topic == topic.topic_id and p.of == "summaries"),
     )
+
+
+def author(preference: Preference) -> tuple[str, str]:
+    """The kind of its annotator, and their name: a machine is nobody else's namesake."""
+    return kind_of(preference), preference.annotator
 
 
 def with_bases(topics: Sequence[Evidence]) -> list[Evidence]:
@@ -196,13 +202,13 @@ def judgments(preferences: Sequence[Preference], index: Mapping[str, int]) -> Ju
 
     `index`: by the names of sentences.
     """
-    people: dict[str, int] = {}
+    people: dict[tuple[str, str], int] = {}
     return Judgments(
         a=np.array([index[p.a] for p in preferences], dtype=np.int64),
         b=np.array([index[p.b] for p in preferences], dtype=np.int64),
         outcome=np.array([SHARES[LETTERS[p.winner]] for p in preferences], dtype=np.float64),
         weight=np.ones(len(preferences)),
-        annotator=np.array([people.setdefault(p.annotator, len(people)) for p in preferences], dtype=np.int64),
+        annotator=np.array([people.setdefault(author(p), len(people)) for p in preferences], dtype=np.int64),
         design=np.array([weight_of(p) for p in preferences], dtype=np.float64),
         seconds=np.array([np.nan if p.seconds is None else p.seconds for p in preferences], dtype=np.float64),
         drawn_for=np.fromiter(map(drawn_for, preferences), np.object_, len(preferences)),

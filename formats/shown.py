@@ -105,6 +105,14 @@ class Table:
     closed: bool = False
     first: int = 0
 
+    def with_note(self, note: str) -> Table:
+        """The table with one note more."""
+        return replace(self, note=sentences(self.note, note))
+
+    def with_column(self, name: str, value: Cell) -> Table:
+        """The table with one column more in its files, of the same value in each row."""
+        return replace(self, columns=(*self.columns, Column(name)), rows=tuple((*row, value) for row in self.rows))
+
     def for_reader(self, abilities: Collection[str]) -> Table:
         """The columns that a reader with these abilities may see."""
         places = [k for k, column in enumerate(self.columns) if column.ability in ("", *abilities)]

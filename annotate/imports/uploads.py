@@ -45,6 +45,7 @@ from annotate.models import Reference, Removal, SourceDocument, Study, Summary, 
 from annotate.models.corpus import upload_path
 from annotate.refusal import Refusal
 from formats.checks.text import blank
+from formats.readers.preferences import kind_of
 from formats.settings import KINDS_COUNTED
 
 if TYPE_CHECKING:
@@ -375,7 +376,7 @@ def _preview(bundle: formats.Bundle) -> dict[str, Any]:
         "human_scores": len(bundle.human_scores),
         "preferences": len(bundle.preferences),
         "pyramids": len(bundle.pyramids),
-        "preferences_by_kind": Counter(map(judging.kind_of, bundle.preferences)),
+        "preferences_by_kind": Counter(map(kind_of, bundle.preferences)),
         "remarks": [dataclasses.asdict(remark) for remark in bundle.remarks],
     }
 

@@ -17,7 +17,6 @@ from annotate.judging.importing import (
     count_in,
     forget_arrivals,
     import_judgments,
-    kind_of,
     remove_some,
     store_some,
 )

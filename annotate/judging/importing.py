@@ -24,7 +24,7 @@ from annotate.models import Annotator, Assignment, Judgment, Pair, Sentence, Stu
 from annotate.models.judging import order_of
 from formats.answers import LETTERS
 from formats.checks.text import visible
-from formats.readers.preferences import REASONS, drawn_for, weight_of
+from formats.readers.preferences import REASONS, drawn_for, kind_of, weight_of
 from formats.records import Of, Preference
 
 BATCH = 500
@@ -190,14 +190,8 @@ def _with_sentences(topic_id: int, preferences: Iterable[Preference], kind: str,
         yield Located(_without_kind(preference), author, topic_id, Pair.in_order(left, right), left > right, of_copies)
 
 
-def kind_of(preference: Preference, otherwise: str = Annotator.Kind.HUMAN) -> str:
-    """The kind of its annotator; simulated judgments must never count as people's."""
-    kind = preference.extra.get("kind")
-    return str(kind if kind in Annotator.Kind.values else otherwise)
-
-
 def _without_kind(preference: Preference) -> Preference:
-    if preference.extra.get("kind") not in Annotator.Kind.values:
+    if "kind" not in preference.extra:
         return preference
     return replace(preference, extra={name: value for name, value in preference.extra.items() if name != "kind"})
 

@@ -7,6 +7,7 @@ import csv
 import io
 import math
 import sys
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, fields, replace
 from functools import partial
@@ -24,7 +25,8 @@ from evaluation.scoring import simulate
 from evaluation.scoring.simulations import Source, has_source, sentence_values
 from formats import Bundle, Preference, existing_from, read, shown
 from formats.archive import study
-from formats.settings import SCORING, Setting, as_word, idle_among
+from formats.readers.preferences import kind_of
+from formats.settings import KINDS_COUNTED, SCORING, Setting, StudySettings, as_word, idle_among
 
 PAIRS = 1000
 #: With fewer, the ends of a 95% interval are a matter of chance.
@@ -77,6 +79,11 @@ def add_input(parser: argparse.ArgumentParser, *, in_place_of_people: bool = Tru
             metavar="references|pyramid",
             help="simulate judgments from the references (equation 6) or the Pyramid annotations (7 and 8)",
         )
+    group.add_argument(
+        "--counted-kinds",
+        choices=list(KINDS_COUNTED),
+        help="whose judgments count (default: people); an exported study says so itself",
+    )
     group.add_argument(
         "--pairs", metavar="N", type=whole, help=f"simulated judgments for each topic (default: {PAIRS})"
     )
@@ -148,12 +155,14 @@ def load(options: argparse.Namespace, settings: Settings, *, judgments_needed: b
     if study.is_archive(options.topics):
         if options.simulate or options.preferences:
             raise InputError(f"{options.topics} is an exported study, which has judgments: give none beside it")
+        if options.counted_kinds:
+            raise InputError(f"{options.topics} is an exported study, whose settings say which kinds count")
         return with_bases(list(evidence_of(study.read(options.topics))))
     bundle = bundle_from(options.topics)
     if options.simulate:
         pairs = PAIRS if options.pairs is None else options.pairs
         return _simulated(bundle, options.simulate, settings, pairs, options.seed)
-    preferences = _preferences(options.preferences, bundle, judgments_needed)
+    preferences = _counted(_preferences(options.preferences, bundle, judgments_needed), options, judgments_needed)
     return with_bases([evidence(topic, preferences) for topic in bundle.topics])
 
 
@@ -240,6 +249,34 @@ def _preferences(path: Path | None, bundle: Bundle, needed: bool) -> Sequence[Pr
     if not imported.preferences:
         raise InputError(f"{path}: there are no preferences in it")
     return imported.preferences
+
+
+def _counted(preferences: Sequence[Preference], options: argparse.Namespace, needed: bool) -> list[Preference]:
+    """Those of the kinds that count, people's unless others are asked for; `options.left_out` counts the others."""
+    kinds = KINDS_COUNTED[options.counted_kinds or StudySettings().counted_kinds]
+    counted = [preference for preference in preferences if kind_of(preference) in kinds]
+    left_out = Counter(kind for kind in map(kind_of, preferences) if kind not in kinds)
+    if left_out:
+        note(said_of(left_out))
+    if left_out and not counted and (needed or options.preferences):
+        raise InputError("there are no judgments of the kinds that count: ask for others with --counted-kinds")
+    options.left_out.update(left_out)
+    return counted
+
+
+def with_left_out(output: Output, left_out: Mapping[str, int]) -> Output:
+    """The output, saying in every format how many judgments were left out because their kind does not count."""
+    data = {**output.data, "left_out": dict(left_out)}
+    if not left_out:
+        return replace(output, data=data)
+    tables = [table.with_note(said_of(left_out)) for table in output.tables]
+    return Output(tables, output.rows.with_column("left_out", said_of(left_out)), data)
+
+
+def said_of(left_out: Mapping[str, int]) -> str:
+    by = {"human": "{:,} by people", "machine": "{:,} by machines", "simulated": "{:,} simulated"}
+    numbers = ", ".join(phrase.format(left_out[kind]) for kind, phrase in by.items() if left_out.get(kind))
+    return f"Judgments left out, as their kind does not count: {numbers} (--counted-kinds says which do)."
 
 
 def _remark(bundle: Bundle) -> None:

@@ -6,7 +6,7 @@ import io
 import textwrap
 import unicodedata
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 
 from formats import shown
@@ -35,6 +35,14 @@ class Table:
     notes: tuple[str, ...] = ()
     digits: int = 4
     shows: Mapping[str, shown.Show] = field(default_factory=dict)
+
+    def with_note(self, note: str) -> Table:
+        """The table with one note more."""
+        return replace(self, notes=(*self.notes, note))
+
+    def with_column(self, name: str, value: Cell) -> Table:
+        """The table with one column more, of the same value in each row."""
+        return replace(self, columns=(*self.columns, name), rows=tuple((*row, value) for row in self.rows))
 
 
 def as_text(tables: Sequence[Table | shown.Table]) -> str:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from evaluation.evidence import Evidence
+from evaluation.evidence import Evidence, author
 from evaluation.scoring.win_rate import Answers, Flags
 from formats.answers import LETTERS, SHARES
 
@@ -18,7 +18,7 @@ def answers_of(topics: Sequence[Evidence]) -> Answers:
     named = {summary.system for topic in topics for summary in topic.summaries}
     systems = tuple(sorted(named.union(*((preference.a, preference.b) for preference in preferences))))
     place = {system: number for number, system in enumerate(systems)}
-    people: dict[str, int] = {}
+    people: dict[tuple[str, str], int] = {}
     return Answers(
         systems=systems,
         topics=tuple(topic.topic_id for topic in topics),
@@ -28,7 +28,7 @@ def answers_of(topics: Sequence[Evidence]) -> Answers:
         outcome=np.array([SHARES[LETTERS[preference.winner]] for preference in preferences], dtype=np.float64),
         weight=np.ones(len(preferences)),
         annotator=np.array(
-            [people.setdefault(own.annotator, len(people)) if own.annotator else -1 for own in preferences],
+            [people.setdefault(author(own), len(people)) if own.annotator else -1 for own in preferences],
             dtype=np.int64,
         ),
     )

@@ -77,7 +77,7 @@ def write_preferences(
         rows = (
             (
                 *(getattr(p, key) for key in (*NEEDED, *OPTIONAL)),
-                _word(p, "kind") or "human",
+                kind_of(p),
                 _word(p, "reason"),
                 p.extra.get("design_weight"),
                 _word(p, "why"),
@@ -94,6 +94,11 @@ def write_preferences(
 def _word(preference: Preference, key: str) -> str:
     word = preference.extra.get(key)
     return word if isinstance(word, str) else ""
+
+
+def kind_of(preference: Preference, otherwise: str = "human") -> str:
+    """Who judged: `human`, `machine` or `simulated`; `otherwise` where the preference does not say."""
+    return _word(preference, "kind") or otherwise
 
 
 def weight_of(preference: Preference) -> float:

@@ -416,3 +416,87 @@ def test_every_command_has_the_same_output_options(run: Run) -> None:
         _, out, _ = run(command.name, "--help")
         assert ("--format" in out) is not command.makes_file
         assert "--output" in out
+
+
+@pytest.fixture
+def of_both_kinds(topics: str, tmp_path: Path) -> list[str]:
+    people = [row | {"annotator": "w1"} for row in preferences()]
+    against = {"a": "b", "b": "a"}
+    machines = [row | {"kind": "machine", "winner": against[row["winner"]]} for row in people[:2]]
+    simulated = [row | {"kind": "simulated"} for row in people[:1]]
+    file = write_jsonl(tmp_path / "both.jsonl", *people, *machines, *simulated)
+    return [topics, "--preferences", file]
+
+
+def test_people_alone_count_unless_others_are_asked_for(
+    run: Run, judged: list[str], of_both_kinds: list[str], tmp_path: Path
+) -> None:
+    alone = run.json(*judged)
+    found = run.json("score", *of_both_kinds)
+    assert found["systems"] == alone["systems"]
+    assert (found["left_out"], alone["left_out"]) == ({"machine": 2, "simulated": 1}, {})
+    asked = run.json("score", *of_both_kinds, "--counted-kinds", "people-and-machines")
+    assert (asked["topics"][0]["judgments"], asked["left_out"]) == (5, {"simulated": 1})
+    assert asked["systems"] != alone["systems"]
+    assert run.json("score", *of_both_kinds, "--counted-kinds", "all")["left_out"] == {}
+
+
+@pytest.mark.parametrize("form", ["table", "csv", "latex"])
+def test_every_format_says_which_judgments_were_left_out(run: Run, of_both_kinds: list[str], form: str) -> None:
+    status, out, err = run("score", *of_both_kinds, "--format", form)
+    assert status == 0
+    assert "2 by machines, 1 simulated" in out
+    assert "2 by machines, 1 simulated" in err
+    assert "by machines" not in run.out("score", *of_both_kinds, "--counted-kinds", "all", "--format", form)
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        ("replay", "--runs", "2"),
+        ("plan", "--runs", "2", "--at", "5"),
+        ("sentences", "--against", "references", "--pairs", "10"),
+    ],
+)
+def test_every_command_on_judgments_counts_peoples_alone(
+    run: Run, judged: list[str], of_both_kinds: list[str], command: tuple[str, ...]
+) -> None:
+    name, *options = command
+    found, alone = run.json(name, *of_both_kinds, *options), run.json(name, *judged[1:], *options)
+    assert found.pop("left_out") == {"machine": 2, "simulated": 1}
+    assert found == {key: value for key, value in alone.items() if key != "left_out"}
+
+
+def test_commands_on_human_scores_count_peoples_judgments_alone(
+    run: Run, of_both_kinds: list[str], judged: list[str], tmp_path: Path
+) -> None:
+    summaries = [
+        {"system": system, "sentences": text, "human": {"overall": float(n)}}
+        for n, (system, text) in enumerate(EXAMPLE["summaries"].items())
+    ]
+    scored = write_jsonl(tmp_path / "scored.jsonl", topic(summaries=summaries))
+    for name, *options in (("agree",), ("converge", "--at", "2,all", "--runs", "2")):
+        more = ["--dimension", "overall", "--metrics", "preferences", *options]
+        found = run.json(name, scored, *of_both_kinds[1:], *more)
+        alone = run.json(name, scored, *judged[2:], *more)
+        assert found.pop("left_out") == {"machine": 2, "simulated": 1}
+        assert found == {key: value for key, value in alone.items() if key != "left_out"}
+
+
+def test_where_no_kind_counts_the_file_is_refused_with_the_option(run: Run, topics: str, tmp_path: Path) -> None:
+    of_machines = [row | {"kind": "machine"} for row in preferences()]
+    file = write_jsonl(tmp_path / "machines.jsonl", *of_machines)
+    assert "--counted-kinds" in run.refused("score", topics, "--preferences", file)
+    asked = run.json("score", topics, "--preferences", file, "--counted-kinds", "machines")
+    assert asked["topics"][0]["judgments"] == 3
+
+
+def test_a_machine_is_not_the_person_of_its_name(run: Run, topics: str, tmp_path: Path) -> None:
+    rows = [row | {"of": "summaries", "annotator": "w1", "a": "A", "b": "B"} for row in preferences()]
+    named = write_jsonl(
+        tmp_path / "t.jsonl", topic(summaries=[{"system": "A", "text": "Trump won."}, {"system": "B", "text": "Rain."}])
+    )
+    alike = write_jsonl(tmp_path / "p.jsonl", *rows, *(row | {"kind": "machine"} for row in rows))
+    apart = write_jsonl(tmp_path / "q.jsonl", *rows, *(row | {"kind": "machine", "annotator": "m"} for row in rows))
+    found = [run.json("score", named, "--preferences", given, "--counted-kinds", "all") for given in (alike, apart)]
+    assert found[0] == found[1]

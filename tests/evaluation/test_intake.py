@@ -34,6 +34,7 @@ from annotate.models import (
     Upload,
     Utility,
 )
+from evaluation import __main__ as command_line
 from evaluation.worker import tasks
 from formats.records import Preference
 from tests import studies
@@ -233,6 +234,17 @@ def test_whose_judgments_count_can_be_said(folder: Path) -> None:
     options = ("--kind", "simulated", "--counted-kinds", "people-and-simulated")
     run("import_study", folder, "--title", "W", "--owner", owner, *options)
     assert Fit.objects.get(scored_by="recommended").judgments == 1
+
+
+def test_an_exported_study_says_itself_whose_judgments_count(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    owner, archive = studies.person().username, folder / "study.zip"
+    options = ("--kind", "simulated", "--counted-kinds", "people-and-simulated")
+    run("import_study", folder, "--title", "W", "--owner", owner, *options)
+    run("export_study", Study.objects.get().pk, output=archive)
+    found = command_line.evaluate("score", archive)
+    assert (found["topics"][0]["judgments"], found["left_out"]) == (1, {})
+    assert command_line.main(["score", str(archive), "--counted-kinds", "people"]) == 2
+    assert "whose settings say which kinds count" in capsys.readouterr().err
 
 
 def test_outputs_of_prompts_become_a_study_with_its_win_rates_and_go_out_and_come_back(tmp_path: Path) -> None:
