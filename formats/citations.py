@@ -12,7 +12,8 @@ from formats.latex import escaped
 class Citation:
     """A publication. `short`: how a text names it; `kind` and `fields`: as BibTeX has them, without braces around.
 
-    An author without a comma is a group, whose name is not split.
+    Braces within a title keep the capitals of names, which BibTeX's styles make small letters. An author without a
+    comma is a group, whose name is not split.
     """
 
     short: str
@@ -21,7 +22,7 @@ class Citation:
 
     def bibtex(self, key: str) -> str:
         """The entry under this key."""
-        fields = {name: escaped(value) for name, value in self.fields.items()}
+        fields = {name: escaped(value).replace(r"\{", "{").replace(r"\}", "}") for name, value in self.fields.items()}
         if "," not in fields["author"]:
             fields["author"] = f"{{{fields['author']}}}"
         lines = [f"  {name} = {{{value}}}," for name, value in fields.items()]
@@ -55,7 +56,7 @@ CITATIONS: Mapping[str, Citation] = {
     "zermelo-1929-berechnung": _in_journal(
         "Zermelo 1929",
         "Zermelo, Ernst",
-        "Die Berechnung der Turnier-Ergebnisse als ein Maximumproblem der Wahrscheinlichkeitsrechnung",
+        "Die {Berechnung} der {Turnier-Ergebnisse} als ein {Maximumproblem} der {Wahrscheinlichkeitsrechnung}",
         "Mathematische Zeitschrift",
         "1929",
         "29",
@@ -64,7 +65,7 @@ CITATIONS: Mapping[str, Citation] = {
     "bradley-terry-1952-rank": _in_journal(
         "Bradley and Terry 1952",
         "Bradley, Ralph Allan and Terry, Milton E.",
-        "Rank Analysis of Incomplete Block Designs: I. The Method of Paired Comparisons",
+        "Rank Analysis of Incomplete Block Designs: {I}. {The} Method of Paired Comparisons",
         "Biometrika",
         "1952",
         "39",
@@ -73,7 +74,7 @@ CITATIONS: Mapping[str, Citation] = {
     "simpson-gurevych-2018-finding": _in_journal(
         "Simpson and Gurevych 2018",
         "Simpson, Edwin and Gurevych, Iryna",
-        "Finding Convincing Arguments Using Scalable Bayesian Preference Learning",
+        "Finding Convincing Arguments Using Scalable {Bayesian} Preference Learning",
         "Transactions of the Association for Computational Linguistics",
         "2018",
         "6",
@@ -111,7 +112,7 @@ CITATIONS: Mapping[str, Citation] = {
     "lin-2004-rouge": _paper(
         "Lin 2004",
         "Lin, Chin-Yew",
-        "ROUGE: A Package for Automatic Evaluation of Summaries",
+        "{ROUGE}: A Package for Automatic Evaluation of Summaries",
         "Text Summarization Branches Out",
         "2004",
         "74--81",
@@ -119,7 +120,7 @@ CITATIONS: Mapping[str, Citation] = {
     "nenkova-passonneau-2004-evaluating": _paper(
         "Nenkova and Passonneau 2004",
         "Nenkova, Ani and Passonneau, Rebecca",
-        "Evaluating Content Selection in Summarization: The Pyramid Method",
+        "Evaluating Content Selection in Summarization: The {Pyramid} Method",
         "Proceedings of the Human Language Technology Conference of the North American Chapter of the Association for "
         "Computational Linguistics: HLT-NAACL 2004",
         "2004",
@@ -137,7 +138,7 @@ CITATIONS: Mapping[str, Citation] = {
     "giannakopoulos-etal-2008-summarization": _in_journal(
         "Giannakopoulos et al. 2008",
         "Giannakopoulos, George and Karkaletsis, Vangelis and Vouros, George and Stamatopoulos, Panagiotis",
-        "Summarization System Evaluation Revisited: N-Gram Graphs",
+        "Summarization System Evaluation Revisited: {N}-Gram Graphs",
         "ACM Transactions on Speech and Language Processing",
         "2008",
         "5",
@@ -169,7 +170,7 @@ CITATIONS: Mapping[str, Citation] = {
         "inproceedings",
         {
             "author": "Luo, Ge and Li, Hebi and He, Youbiao and Bao, Forrest Sheng",
-            "title": "PrefScore: Pairwise Preference Learning for Reference-free Summarization Quality Assessment",
+            "title": "{PrefScore}: Pairwise Preference Learning for Reference-free Summarization Quality Assessment",
             "booktitle": "Proceedings of the 29th International Conference on Computational Linguistics",
             "year": "2022",
         },
@@ -194,7 +195,7 @@ CITATIONS: Mapping[str, Citation] = {
     "shimorina-belz-2022-human": _paper(
         "Shimorina and Belz 2022",
         "Shimorina, Anastasia and Belz, Anya",
-        "The Human Evaluation Datasheet: A Template for Recording Details of Human Evaluation Experiments in NLP",
+        "The Human Evaluation Datasheet: A Template for Recording Details of Human Evaluation Experiments in {NLP}",
         "Proceedings of the 2nd Workshop on Human Evaluation of NLP Systems (HumEval)",
         "2022",
         "54--75",

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import re
 import subprocess
 import sys
 from pathlib import Path
 
+import pytest
 from ruamel.yaml import YAML
 
 from formats import citations
@@ -42,3 +44,44 @@ def test_a_paper_cites_the_same_authors_and_year() -> None:
 def test_the_release_notes_begin_with_this_version_and_its_day() -> None:
     notes = (ROOT / "CHANGELOG.md").read_text()
     assert notes.partition("\n## ")[2].startswith(f"{__version__} ({citations.RELEASED})\n")
+
+
+def in_small_letters(title: str) -> str:
+    """What BibTeX's styles make of a title: small letters but for the first, the first after a colon, and braces."""
+    shown = re.sub(r"(\{[^}]*\}|^.|(?<=: ).)|.", lambda part: part[1] or part[0].lower(), title)
+    return shown.replace("{", "").replace("}", "")
+
+
+@pytest.mark.parametrize(
+    ("key", "shown"),
+    [
+        ("lin-2004-rouge", "ROUGE: A package for automatic evaluation of summaries"),
+        (
+            "simpson-gurevych-2018-finding",
+            "Finding convincing arguments using scalable Bayesian preference learning",
+        ),
+        (
+            "zermelo-1929-berechnung",
+            "Die Berechnung der Turnier-Ergebnisse als ein Maximumproblem der Wahrscheinlichkeitsrechnung",
+        ),
+        (
+            "bradley-terry-1952-rank",
+            "Rank analysis of incomplete block designs: I. The method of paired comparisons",
+        ),
+        (
+            "luo-etal-2022-prefscore",
+            "PrefScore: Pairwise preference learning for reference-free summarization quality assessment",
+        ),
+    ],
+)
+def test_names_and_german_nouns_keep_their_capitals_in_a_bibliography(key: str, shown: str) -> None:
+    entry = citations.bibtex([key], __version__)
+    title = re.search(r"title = \{(.*)\},\n", entry)
+    assert title is not None
+    assert in_small_letters(title[1]) == shown
+
+
+def test_every_word_with_a_capital_inside_keeps_it_in_a_bibliography() -> None:
+    for citation in [*citations.CITATIONS.values(), citations.program(__version__)]:
+        words = re.sub(r"\{[^}]*\}", "", citation.fields["title"]).split()
+        assert not [word for word in words if re.search(r"\w[A-Z]|^[A-Z]-", word)], citation.fields["title"]
