@@ -5,7 +5,6 @@ When it is complete it is an upload like any other: read, previewed, confirmed, 
 
 from __future__ import annotations
 
-import csv
 import hashlib
 from collections.abc import Iterable, Sequence
 from pathlib import Path
@@ -14,6 +13,8 @@ from django.core.files.base import ContentFile
 
 from annotate.imports import uploads
 from annotate.models import Upload
+from formats.checks.complaints import Complaints, Place
+from formats.readers.tables import Columns, lines_of, read_rows
 
 
 def begin(upload: Upload, columns: Sequence[str], action: str, **detail: object) -> Upload:
@@ -23,15 +24,16 @@ def begin(upload: Upload, columns: Sequence[str], action: str, **detail: object)
 
 def written_topics(upload: Upload) -> set[str]:
     """The names of the topics that have their rows in the file."""
-    with Path(upload.file.path).open(encoding="utf-8", newline="") as file:
-        return {row["topic"] for row in csv.DictReader(file)}
+    with Path(upload.file.path).open("rb") as file:
+        rows = read_rows(file, Place(Complaints(), upload.filename), Columns(("topic",), others=True))
+        return {row["topic"] for _place, row in rows}
 
 
 def add_rows(upload: Upload, rows: Iterable[Sequence[str]]) -> None:
     """Add the rows of a topic, each with its name first. Raises `OSError` if the file is gone."""
-    with Path(upload.file.path).open("r+", encoding="utf-8", newline="") as file:
+    with Path(upload.file.path).open("r+b") as file:
         file.seek(0, 2)
-        csv.writer(file).writerows(rows)
+        file.writelines(lines_of(rows))
 
 
 def note_written(upload: Upload, topics: int, among: int) -> None:

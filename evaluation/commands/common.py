@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import csv
-import io
 import math
 import sys
 from collections import Counter
@@ -18,13 +16,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evaluation.archived import evidence_of
-from evaluation.commands.tables import Table
+from evaluation.commands.tables import Table, as_csv
 from evaluation.evidence import AS_PUBLISHED, Evidence, Settings, evidence, with_bases
 from evaluation.fit.similarity import similarity
 from evaluation.scoring import simulate
 from evaluation.scoring.simulations import Source, has_source, sentence_values
 from formats import Bundle, Preference, existing_from, read, shown
 from formats.archive import study
+from formats.readers.late import METRIC_SCORES
 from formats.readers.preferences import kind_of
 from formats.settings import KINDS_COUNTED, SCORING, Setting, StudySettings, as_word, idle_among
 
@@ -209,10 +208,7 @@ def scores_file(metric: str, topics: Sequence[Evidence], score: Callable[[Eviden
         for summary, value in zip(topic.summaries, score(topic).tolist(), strict=True)
         if math.isfinite(value)
     ]
-    file = io.StringIO()  # without an apostrophe before what a spreadsheet takes for a formula: names are read back
-    writer = csv.writer(file, quoting=csv.QUOTE_NONNUMERIC, lineterminator="\n")
-    writer.writerows([("topic", "system", "metric", "score"), *rows])
-    return file.getvalue()
+    return as_csv(Table(METRIC_SCORES.needed, tuple(rows)))
 
 
 def note(text: str) -> None:

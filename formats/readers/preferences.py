@@ -29,6 +29,8 @@ TWO_OF: Mapping[Of, str] = {"sentences": "two different sentences", "summaries":
 #: The keys of a reason for an answer, with the most characters of each.
 REASONS = {"why": WORDS_CHARACTERS, "note": NOTE_CHARACTERS}
 _KEYS = frozenset((*NEEDED, *OPTIONAL, "of"))
+#: What is null in a line of JSON where it is not known.
+_NULLABLE = (*OPTIONAL, "of", "reason", "design_weight", "drawn_for", *REASONS)
 _SENTENCE = re.compile(r"(?P<document>.+):(?P<index>0|[1-9][0-9]{0,6})", re.DOTALL)
 
 
@@ -101,6 +103,12 @@ def kind_of(preference: Preference, otherwise: str = "human") -> str:
     return _word(preference, "kind") or otherwise
 
 
+def is_recognisable(preference: Preference) -> bool:
+    """Whether an equal row is the same judgment. Without annotator and time it may be another person's, and simulated
+    ones are drawn with replacement."""
+    return bool(preference.annotator or preference.at) and kind_of(preference) != "simulated"
+
+
 def weight_of(preference: Preference) -> float:
     """The preference's design weight."""
     return design_weight(preference.extra.get("reason"), preference.extra.get("design_weight"))
@@ -113,9 +121,9 @@ def drawn_for(preference: Preference) -> tuple[str, ...] | None:
 
 
 def preference_as_json(preference: Preference) -> dict[str, Any]:
-    given: dict[str, Any] = dict(preference.extra)
+    """As an object of JSON with every key, since some programs take the keys of the first lines for those of all."""
+    given = dict.fromkeys(_NULLABLE) | preference.extra | {"kind": kind_of(preference), "of": preference.of}
     given |= {key: getattr(preference, key) for key in NEEDED}
-    given |= {} if preference.of == "sentences" else {"of": preference.of}
     return given | {key: value for key in OPTIONAL if (value := getattr(preference, key)) not in ("", None)}
 
 
@@ -127,6 +135,7 @@ def sentence_name(given: str) -> tuple[str, int] | None:
 
 def _preference(place: Place, given: dict[str, Any]) -> Preference | None:
     before = len(place.complaints.collected)
+    given = {key: value for key, value in given.items() if value is not None or key not in _NULLABLE}
     topic = named(place, given, "topic")
     of = of_what(place.key("of"), given.get("of"))
     a, b = (_side(place, given, key, of) for key in ("a", "b"))

@@ -64,8 +64,14 @@ def read_rows(file: BinaryIO, place: Place, columns: Columns) -> Iterator[tuple[
 
 
 def write_rows(file: Sink, columns: Sequence[str], rows: Iterable[Sequence[str | float | None]]) -> None:
-    """A table with its header. A text that a spreadsheet would take for a formula gets an apostrophe before it."""
-    file.writelines((",".join(map(_cell, row)) + "\r\n").encode() for row in chain([columns], rows))
+    """A table with its header. A text that a spreadsheet would take for a formula gets an apostrophe before it, which
+    `read_rows` takes away again."""
+    file.writelines(lines_of(chain([columns], rows)))
+
+
+def lines_of(rows: Iterable[Sequence[str | float | None]]) -> Iterator[bytes]:
+    """Rows of a table as its lines."""
+    return ((",".join(map(_cell, row)) + "\r\n").encode() for row in rows)
 
 
 def tab_separated(columns: Sequence[str], rows: Iterable[Sequence[str | float | None]]) -> str:
@@ -95,11 +101,20 @@ def _cell(value: str | float | None) -> str:
         return ""
     if not isinstance(value, str):
         return repr(value)
-    if value.startswith(_FORMULA):
+    if _is_formula(value):
         value = "'" + value
     if any(character in value for character in '",\r\n') or value != value.strip():
         return '"' + value.replace('"', '""') + '"'
     return value
+
+
+def _is_formula(text: str) -> bool:
+    """Whether a guarded text has an apostrophe more. Its own ones count as well, so that none is lost in between."""
+    return text.lstrip("'").startswith(_FORMULA)
+
+
+def _unguarded(cell: str) -> str:
+    return cell[1:] if cell.startswith("'") and _is_formula(cell) else cell
 
 
 def _header(records: Iterator[tuple[Place, list[str]]], place: Place, columns: Columns) -> list[str] | None:
@@ -159,7 +174,7 @@ def _cells(line: str, here: Place, lines: Iterator[tuple[int, str | None]]) -> l
             match = _PLAIN.match(line, position)
             assert match is not None, "the pattern matches the empty string"
             cell, position = match[0], match.end()
-        cells.append(cell)
+        cells.append(_unguarded(cell))
         if position == len(line):
             return cells
         if line[position] != ",":

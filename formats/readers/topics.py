@@ -79,25 +79,25 @@ def topic_from(place: Place, given: dict[str, Any]) -> Topic | None:
 
 
 def topic_as_json(topic: Topic) -> dict[str, Any]:
-    """The topic as an object of JSON; keys without a value are left out."""
+    """The topic as an object of JSON with every key, since some programs take the keys of the first lines for those of
+    all; null where there is no value."""
     given: dict[str, Any] = dict(topic.extra)
     given["topic_id"] = topic.topic_id
-    given |= {key: value for key in ("title", "question", "language", "base") if (value := getattr(topic, key))}
+    given |= {key: getattr(topic, key) or None for key in ("title", "question", "language", "base")}
     given["documents"] = [_text_as_json(text, "id") for text in topic.documents]
-    if topic.references:
-        given["references"] = [_text_as_json(text, "id") for text in topic.references]
-    if topic.summaries:
-        given["summaries"] = [
-            _text_as_json(summary, "system")
-            | ({"human": dict(summary.human)} if summary.human or summary.ratings else {})
-            | ({"ratings": ratings_as_json(summary.ratings)} if summary.ratings else {})
-            | ({"metrics": dict(summary.metrics)} if summary.metrics else {})
-            | ({"person": True} if summary.person else {})
-            | ({} if summary.reference is None else {"reference": summary.reference})
-            for summary in topic.summaries
-        ]
-    if topic.pyramid:
-        given["pyramid"] = annotation_as_json(topic.pyramid)
+    given["references"] = [_text_as_json(text, "id") for text in topic.references]
+    given["summaries"] = [
+        _text_as_json(summary, "system")
+        | {
+            "human": dict(summary.human) if summary.human or summary.ratings else None,
+            "ratings": ratings_as_json(summary.ratings) if summary.ratings else None,
+            "metrics": dict(summary.metrics) or None,
+            "person": summary.person,
+            "reference": summary.reference,
+        }
+        for summary in topic.summaries
+    ]
+    given["pyramid"] = annotation_as_json(topic.pyramid) if topic.pyramid else None
     return given
 
 
@@ -302,7 +302,5 @@ def _scores(
 
 
 def _text_as_json(text: Text, label: str) -> dict[str, Any]:
-    given = dict(text.extra) | {label: text.name}
-    if text.sentences is not None:
-        return given | {"sentences": list(text.sentences)}
-    return given | {"text": text.text}
+    sentences = None if text.sentences is None else list(text.sentences)
+    return {**text.extra, label: text.name, "text": text.text if sentences is None else None, "sentences": sentences}

@@ -13,10 +13,11 @@ from hypothesis import strategies as st
 
 import formats
 from formats.checks import strict_json
+from formats.checks.complaints import Complaints, Place
 from formats.checks.text import blank
 from formats.pyramid import Annotation, Pyramid, Scu
 from formats.readers.preferences import weight_of
-from formats.readers.tables import tab_separated, write_rows
+from formats.readers.tables import Columns, read_rows, tab_separated, write_rows
 from formats.readers.topics import EMPTY_SUMMARY, INVISIBLE_SUMMARY
 from formats.records import Bundle, HumanScore, Preference, Summary, Text, Topic
 from tests.formats import strategies
@@ -48,7 +49,8 @@ def test_topics_with_keys_of_other_people_come_back_exactly(tmp_path: Path, topi
 def test_preferences_come_back_exactly_from_json_lines(tmp_path: Path, preferences: list[Preference]) -> None:
     path = written(formats.write_preferences, preferences, tmp_path / "preferences.jsonl")
 
-    assert formats.read(path) == Bundle(preferences=tuple(preferences))
+    expected = tuple(replace(one, extra={"kind": "human"} | one.extra) for one in preferences)
+    assert formats.read(path) == Bundle(preferences=expected)
 
 
 @slow
@@ -61,13 +63,42 @@ def test_preferences_come_back_from_csv_with_a_word_on_who_judged(
     assert formats.read(path) == Bundle(preferences=tuple(replace(one, extra={"kind": "human"}) for one in preferences))
 
 
+def test_every_line_has_every_key_whatever_is_known(tmp_path: Path) -> None:
+    bare = Preference("T", "d:0", "d:1", "a")
+    full = Preference("T", "x", "y", "b", "w", 2.5, "2026-01-31T16:53:19Z", of="summaries")
+    full = replace(full, extra={"kind": "machine", "reason": "random", "design_weight": 0.5, "drawn_for": ["x", "y"]})
+    full = replace(full, extra=dict(full.extra) | {"why": "accurate", "note": "so"})
+    path = written(formats.write_preferences, [bare, full], tmp_path / "preferences.jsonl")
+    first, second = map(json.loads, path.read_text().splitlines())
+    assert first.keys() == second.keys()
+    assert [first[key] for key in ("of", "kind", "seconds", "annotator", "drawn_for")] == [
+        "sentences",
+        "human",
+        *[None] * 3,
+    ]
+    assert formats.read(path).preferences == (replace(bare, extra={"kind": "human"}), full)
+
+    summary = Summary("x", "One.", human={"overall": 1.0}, person=True, metrics={"m": 1.0})
+    full_topic = Topic("T", (Text("d", "One."),), (Text("A", "One."),), (summary, Summary("y", "Two.")), "title", "?")
+    topics = [Topic("M", (Text("d", None, ("One.",)),)), full_topic]
+    path = written(formats.write_topics, topics, tmp_path / "topics.jsonl")
+    first, second = map(json.loads, path.read_text().splitlines())
+    assert first.keys() == second.keys()
+    assert first["documents"][0].keys() == second["documents"][0].keys()
+    assert second["summaries"][0].keys() == second["summaries"][1].keys()
+    assert formats.read(path).topics == tuple(topics)
+
+
 def test_preferences_between_sentences_are_written_as_before_there_were_others() -> None:
     lines, table = io.BytesIO(), io.BytesIO()
     preferences = [Preference("T", "d:0", "d:1", "a", annotator="w1")]
     formats.write_preferences(preferences, lines)
     formats.write_preferences(preferences, table, "csv")
 
-    assert lines.getvalue() == b'{"a":"d:0","annotator":"w1","b":"d:1","topic":"T","winner":"a"}\n'
+    assert lines.getvalue() == (
+        b'{"a":"d:0","annotator":"w1","at":null,"b":"d:1","design_weight":null,"drawn_for":null,"kind":"human",'
+        b'"note":null,"of":"sentences","reason":null,"seconds":null,"topic":"T","why":null,"winner":"a"}\n'
+    )
     assert table.getvalue() == (
         b"topic,a,b,winner,annotator,seconds,at,kind,reason,design_weight,why,note\r\nT,d:0,d:1,a,w1,,,human,,,,\r\n"
     )
@@ -132,6 +163,37 @@ def test_what_a_spreadsheet_would_run_gets_an_apostrophe() -> None:
 
     for line in file.getvalue().decode().split("\r\n")[1:-1]:
         assert line.lstrip('"').startswith("'"), line
+
+
+NAMES_LIKE_FORMULAS = ("-baseline", "@model", "=x", "+1", "＝1", "'=x", "''-y", "'quoted'", "'", "plain")
+
+
+def test_names_that_begin_like_formulas_come_back_from_every_table_of_ours(tmp_path: Path) -> None:
+    names = NAMES_LIKE_FORMULAS
+    preferences = [Preference(own, own, "other", "a", own, extra={"note": own}, of="summaries") for own in names]
+    path = written(formats.write_preferences, preferences, tmp_path / "p.csv", form="csv", with_of=True)
+    back = formats.read(path).preferences
+    assert [(p.topic, p.a, p.annotator, p.extra["note"]) for p in back] == [(own,) * 4 for own in names]
+    tables = {
+        "summaries": ("topic", "system", "text"),
+        "human_scores": ("topic", "system", "dimension", "score", "assessor"),
+        "metric_scores": ("topic", "system", "metric", "score"),
+    }
+    for kind, columns in tables.items():
+        path = tmp_path / f"{kind}.csv"
+        with path.open("wb") as file:
+            write_rows(file, columns, [[-0.5 if name == "score" else own for name in columns] for own in names])
+        rows = getattr(formats.read(path), kind)
+        systems = [row.summary.name if kind == "summaries" else row.system for row in rows]
+        assert (systems, [row.topic for row in rows]) == ([*names], [*names])
+
+
+@given(text=st.text(alphabet="'=+-@＝x \t", min_size=1, max_size=6))
+def test_an_apostrophe_is_neither_lost_nor_won_on_the_way(text: str) -> None:
+    file = io.BytesIO()
+    write_rows(file, ["text"], [[text]])
+    ((_place, row),) = read_rows(io.BytesIO(file.getvalue()), Place(Complaints(), "t.csv"), Columns(("text",)))
+    assert row == {"text": text}
 
 
 def test_a_negative_number_is_no_formula() -> None:
