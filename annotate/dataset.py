@@ -46,7 +46,7 @@ COLUMNS: Mapping[str, str] = {
     "annotator": "a pseudonym",
     "kind": "who judged: `human`, `machine` or `simulated`",
     "reason": "why the pair was shown: `random`, `suggested` (chosen adaptively) or `imported`",
-    "at": "when (ISO 8601)",
+    "at": "when (ISO 8601), where that is known",
     "design_weight": "how many times likelier the pair was drawn than by lot; 0 if it was not drawn by lot",
 }
 
@@ -73,9 +73,13 @@ def judgments(study: Study) -> Iterator[dict[str, Any]]:
                 "annotator": given.annotator,
                 "kind": kind_of(given),
                 "reason": reason if (reason := given.extra.get("reason")) in REASONS else REASONS[0],
-                "at": given.at if "." in given.at else given.at.replace("Z", ".000000Z"),
+                "at": _to_the_microsecond(given.at) or None,
                 "design_weight": float(given.extra.get("design_weight", 1.0)),
             }
+
+
+def _to_the_microsecond(at: str) -> str:
+    return at if "." in at else at.replace("Z", ".000000Z")
 
 
 def preferred(study: Study) -> Iterator[dict[str, Any]]:

@@ -156,9 +156,7 @@ def make_archive(study: Study) -> StudyArchive:
         topics=tuple(topics(study)),
         sentences=tuple(sentences),
         annotators=tuple(
-            AnnotatorRecord(
-                pseudonym, cast(Kind, kind), _moment(joined_at), _moment(excluded_at) if excluded_at else None
-            )
+            AnnotatorRecord(pseudonym, cast(Kind, kind), _moment(joined_at), _known(excluded_at))
             for pseudonym, kind, joined_at, excluded_at in Annotator.objects.arrived()
             .filter(study=study)
             .order_by("pk")
@@ -166,7 +164,7 @@ def make_archive(study: Study) -> StudyArchive:
         ),
         assignments=tuple(_assignments(study, names)),
         judgments=tuple(
-            JudgmentRecord(str(key), revision, answer, seconds, _moment(at), extra=extra or {}, why=why, note=words)
+            JudgmentRecord(str(key), revision, answer, seconds, _known(at), extra=extra or {}, why=why, note=words)
             for key, revision, answer, seconds, at, extra, why, words in Judgment.objects.arrived()
             .filter(assignment__topic__study=study, assignment__topic__removal=None)
             .order_by("pk")
@@ -244,8 +242,8 @@ def topic_records(topics: QuerySet[Topic]) -> Iterator[formats.Topic]:
         )
 
 
-def preferences(study: Study) -> Iterator[formats.Preference]:
-    """The judgments that count, by topic, in order of arrival; those about sentences first.
+def preferences(study: Study, judgments: QuerySet[Judgment] | None = None) -> Iterator[formats.Preference]:
+    """The judgments that count (or others), by topic, in order of arrival; those about sentences first.
 
     `kind` is set for annotators who are no people, `reason` if it is known why the pair was shown, `design_weight` if
     it is not 1, and `drawn_for` names the systems that the pair was drawn to distinguish, if any. `why` and `note`: the
@@ -256,7 +254,7 @@ def preferences(study: Study) -> Iterator[formats.Preference]:
     for topic in (*Topic.objects.filter(study=study).order_by("position"), *of_summaries):
         systems = systems_to_name(topic.pk)
         rows = (
-            Judgment.objects.counted()
+            (Judgment.objects.counted() if judgments is None else judgments)
             .filter(assignment__topic=topic)
             .values_list(
                 "answer",
@@ -291,7 +289,7 @@ def preferences(study: Study) -> Iterator[formats.Preference]:
                 winner=ANSWERS[answer].letter,
                 annotator=pseudonym,
                 seconds=seconds,
-                at=_moment(at),
+                at=_known(at) or "",
                 extra=(extra or {}) | by | why | counts,
                 of=topic.of,
             )
@@ -352,8 +350,8 @@ def _assignments(study: Study, names: dict[int, str]) -> Iterable[AssignmentReco
             state=cast(formats.archive.study_records.State, state),
             skip_reason=skipped,
             holds_place=place,
-            created_at=_moment(created),
-            closed_at=None if closed is None else _moment(closed),
+            created_at=_shown(created, closed, reason),
+            closed_at=_known(closed),
             expected=expected,
             design_weight=design_weight,
             drawn_for=systems(topic_id).get(design),
@@ -376,15 +374,15 @@ def _history(study: Study) -> Iterator[HistoryRecord]:
             occasion=row.occasion,
             reason_shown=row.reason,
             holds_place=row.holds_place,
-            created_at=_moment(row.created_at),
-            closed_at=None if row.closed_at is None else _moment(row.closed_at),
+            created_at=_shown(row.created_at, row.closed_at, row.reason),
+            closed_at=_known(row.closed_at),
             expected=row.expected,
             answers=tuple(
                 HistoryAnswer(
                     answer.revision,
                     answer.answer,
                     answer.seconds,
-                    _moment(answer.at),
+                    _known(answer.at),
                     answer.extra or {},
                     answer.why,
                     answer.note,
@@ -417,9 +415,8 @@ def _uploads(study: Study, members: dict[int, int]) -> Iterator[UploadRecord]:
 def _removals(study: Study, members: dict[int, int]) -> Iterator[RemovalRecord]:
     rows = Removal.objects.filter(study=study).exclude(kind=Removal.Kind.ARCHIVED).defer("rows").order_by("pk")
     for row in rows:
-        restored = None if row.restored_at is None else _moment(row.restored_at)
         at, by = _moment(row.removed_at), members[row.user_id]
-        yield RemovalRecord(row.kind, row.name, row.topic_name, row.counts, at, by, restored)
+        yield RemovalRecord(row.kind, row.name, row.topic_name, row.counts, at, by, _known(row.restored_at))
 
 
 def _fits(study: Study, names: dict[int, str]) -> Iterator[FitRecord]:
@@ -449,3 +446,12 @@ def _fits(study: Study, names: dict[int, str]) -> Iterator[FitRecord]:
 
 def _moment(at: datetime) -> str:
     return at.astimezone(UTC).isoformat().replace("+00:00", "Z")
+
+
+def _known(at: datetime | None) -> str | None:
+    return None if at is None else _moment(at)
+
+
+def _shown(at: datetime, closed_at: datetime | None, reason: str) -> str | None:
+    """When a pair was shown; of an imported one without a time the row tells only when it was imported."""
+    return None if closed_at is None and reason == Assignment.Reason.IMPORTED else _moment(at)

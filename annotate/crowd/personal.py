@@ -50,7 +50,7 @@ def _participation(participation: Participation) -> dict[str, Any]:
 def _pairs(annotator: Annotator) -> list[dict[str, Any]]:
     answers: dict[int, list[dict[str, Any]]] = {}
     for judgment in Judgment.objects.filter(assignment__annotator=annotator).order_by("assignment", "revision"):
-        answer = {"answer": judgment.answer, "seconds": judgment.seconds, "at": judgment.at.isoformat()}
+        answer = {"answer": judgment.answer, "seconds": judgment.seconds, "at": judgment.at and judgment.at.isoformat()}
         answer |= {"why": judgment.why, "note": judgment.note}
         answers.setdefault(judgment.assignment_id, []).append(answer)
     shown = annotator.assignments.select_related("topic", "pair__first", "pair__second")

@@ -8,7 +8,7 @@ from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
-from typing import Any
+from typing import Any, TypeVar
 
 from django.db import connection, transaction
 from django.db.models import Count, F, OuterRef, Q, Subquery, Sum
@@ -38,6 +38,7 @@ IMPORTED = {
 Two = tuple[int, int]
 #: An annotator's kind, and their name in the file.
 Author = tuple[str, str]
+Otherwise = TypeVar("Otherwise", datetime, None)
 
 
 class UnknownSentence(LookupError):
@@ -258,7 +259,7 @@ def _store(arrivals: Arrivals, topic_id: int, rows: Sequence[Located]) -> None:
     keys = [uuid.uuid4() for _row in rows]
     weights = [weight_of(row.preference) for row in rows]
     numbers, now, for_database = designs.Numbers(), timezone.now(), connection.ops.adapt_datetimefield_value
-    at = [for_database(moment(row.preference.at, now)) for row in rows]
+    at = [for_database(moment(row.preference.at, None)) for row in rows]
     designed = zip(rows, weights, strict=True)
     shown: dict[str, Sequence[Any]] = {
         "key": [key.hex for key in keys],
@@ -269,7 +270,7 @@ def _store(arrivals: Arrivals, topic_id: int, rows: Sequence[Located]) -> None:
         "occasion": _occasions(annotators, pairs),
         "design_weight": weights,
         "drawn_for": [numbers.of(topic_id, weight, drawn_for(row.preference)) for row, weight in designed],
-        "created_at": at,
+        "created_at": [own or for_database(now) for own in at],
         "closed_at": at,
     }
     alike = IMPORTED | {"topic_id": topic_id, "upload_id": arrivals.upload and arrivals.upload.pk}
@@ -378,7 +379,7 @@ def _occasions(annotators: Sequence[int], pairs: Sequence[int]) -> list[int]:
     return occasions
 
 
-def moment(at: str, otherwise: datetime) -> datetime:
+def moment(at: str | None, otherwise: Otherwise) -> datetime | Otherwise:
     """The time in UTC; a time without a zone is read as UTC."""
     if not at:
         return otherwise

@@ -143,7 +143,6 @@ def _restore_assignments(
 
 
 def _store_answers(assignments: Mapping[str, Assignment], answers: Sequence[Answered]) -> None:
-    now = timezone.now()
     Judgment.objects.bulk_create(
         (
             Judgment(
@@ -152,7 +151,7 @@ def _store_answers(assignments: Mapping[str, Assignment], answers: Sequence[Answ
                 revision=answer.revision,
                 answer=answer.answer,
                 seconds=answer.seconds,
-                at=moment(answer.at, now),
+                at=moment(answer.at, None),
                 extra=dict(answer.extra) or None,
                 why=answer.why,
                 note=answer.note,

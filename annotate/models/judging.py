@@ -583,7 +583,8 @@ class Judgment(models.Model):
     """One revision of an annotator's answer; (assignment, revision) is the idempotency key: the first stands.
 
     `why`: the reasons that they tapped, with commas between them; `note`: the reason in their own words. `topic` is
-    where it was given; its assignment moves to the history of that topic if one of its sentences is removed.
+    where it was given; its assignment moves to the history of that topic if one of its sentences is removed. `at`: None
+    for one that was made elsewhere, nobody knows when.
     """
 
     ANSWERS = [*((key, _(answer.name)) for key, answer in ANSWERS.items()), (UNDONE, _("undone"))]
@@ -595,7 +596,7 @@ class Judgment(models.Model):
     seconds = models.FloatField(null=True, blank=True)
     why = models.CharField(max_length=200, blank=True, default="")
     note = models.CharField(max_length=300, blank=True, default="")
-    at = models.DateTimeField()
+    at = models.DateTimeField(null=True, blank=True)
     extra = models.JSONField(null=True, blank=True)
 
     objects = JudgmentQuerySet.as_manager()

@@ -7,6 +7,8 @@ from datetime import datetime, timedelta
 from statistics import median
 from typing import TYPE_CHECKING
 
+from django.db.models import F
+
 from annotate.models import Annotator, Judgment
 from annotate.models.judging import texts_of
 from formats.answers import PREFERENCES, SHARES
@@ -49,7 +51,11 @@ class Sitting:
 
 def of(annotator: Annotator) -> QuerySet[Judgment]:
     """The answers that stand, practice included, the newest first."""
-    rows = Judgment.objects.standing().filter(assignment__annotator=annotator).order_by("-at", "-pk")
+    rows = (
+        Judgment.objects.standing()
+        .filter(assignment__annotator=annotator)
+        .order_by(F("at").desc(nulls_last=True), "-pk")
+    )
     return rows.select_related("assignment__topic", *texts_of("assignment__pair__"))
 
 

@@ -125,7 +125,7 @@ def _row(annotator: Annotator, answers: _Answers, report: AnnotatorReport | None
         left=share(*answers.left_of_decided),
         given=answers.given,
         skips=annotator.skipped,
-        seen_at=seen_at or annotator.joined_at,
+        seen_at=seen_at or (None if annotator.imported else annotator.joined_at),
         figures=record.figures,
         flags=tuple(FLAGS[flag] for flag in record.flags if flag in FLAGS),
         weight=report.weight if report else None,

@@ -126,7 +126,7 @@ def _answer(judgment: Judgment) -> AnswerOfSet:
         _named(sentence, shown.topic),
         _(judgment.given.relation),
         _named(other, shown.topic),
-        f"{judgment.at:%Y-%m-%d %H:%M:%S}",
+        f"{judgment.at:%Y-%m-%d %H:%M:%S}" if judgment.at else "",
     )
 
 

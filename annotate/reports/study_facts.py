@@ -8,6 +8,7 @@ from datetime import datetime
 from typing import Any
 
 from django.db.models import Count, Max, Min, Q
+from django.db.models.functions import Coalesce
 
 from annotate.audit_log import SettingChange, changes_of_settings
 from annotate.models import (
@@ -156,8 +157,8 @@ def _unlike(study: Study) -> list[tuple[Setting, Any]]:
 
 
 def _changes(study: Study) -> list[SettingChange]:
-    """Changes after the first judgment of a kind that counts, practice aside."""
+    """Changes after the first judgment of a kind that counts, practice aside. Its import stands for an unknown time."""
     given = Judgment.objects.arrived().filter(assignment__annotator__kind__in=KINDS_COUNTED[study.counted_kinds])
     of_study = given.filter(topic__study=study).exclude(assignment__reason=Assignment.Reason.TRAINING)
-    first = of_study.aggregate(at=Min("at"))["at"]
+    first = of_study.aggregate(at=Min(Coalesce("at", "assignment__created_at")))["at"]
     return changes_of_settings(study, first) if first else []

@@ -47,7 +47,7 @@ def _preference(judgment: JudgmentRecord, shown: AssignmentRecord, kind: str) ->
         winner=ANSWERS[judgment.answer].letter,
         annotator=shown.annotator,
         seconds=judgment.seconds,
-        at=judgment.at,
+        at=judgment.at or "",
         extra=dict(judgment.extra) | by | why | counts,
         of=shown.of,
     )

@@ -101,7 +101,7 @@ class AssignmentRecord:
     state: State
     skip_reason: Annotated[str, shapes.one_of(SKIP_REASONS)]
     holds_place: bool
-    created_at: Moment
+    created_at: Moment | None
     closed_at: Moment | None
     expected: Side = ""
     design_weight: Positive | None = None
@@ -120,7 +120,7 @@ class JudgmentRecord:
     revision: Revision
     answer: Answer
     seconds: Positive | None
-    at: Moment
+    at: Moment | None
     source: Version = ""
     extra: Extra = field(default_factory=dict)
     why: Why = ""
@@ -144,7 +144,7 @@ class HistoryAnswer:
     revision: Revision
     answer: Answer
     seconds: Positive | None
-    at: Moment
+    at: Moment | None
     extra: Extra = field(default_factory=dict)
     why: Why = ""
     note: Note = ""
@@ -162,7 +162,7 @@ class HistoryRecord:
     occasion: Small
     reason_shown: Reason
     holds_place: bool
-    created_at: Moment
+    created_at: Moment | None
     closed_at: Moment | None
     expected: Side
     answers: Annotated[Sequence[HistoryAnswer], shapes.listed(shapes.of_kind(HistoryAnswer), 32_767)]

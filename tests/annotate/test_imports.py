@@ -4,6 +4,7 @@ import io
 import json
 import os
 import zipfile
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
@@ -13,11 +14,14 @@ from django.db import IntegrityError
 from django.urls import reverse
 
 import formats
-from annotate import exports, imports, judging
+import formats.archive.study
+from annotate import dataset, exports, imports, judging
 from annotate.imports import kept
+from annotate.imports.restore import restore
 from annotate.models import (
     AuditEntry,
     HumanScore,
+    Judgment,
     PyramidAnnotation,
     Reference,
     SourceDocument,
@@ -28,7 +32,7 @@ from annotate.models import (
     Upload,
 )
 from annotate.refusal import Refusal
-from annotate.reports import leaderboard
+from annotate.reports import annotators, forecast, leaderboard
 from annotate.reports.study import look_at
 from evaluation.worker import tasks
 from formats.readers.pyramid_json import annotation_as_json
@@ -579,3 +583,50 @@ def test_what_comes_beyond_the_limit_is_counted_and_not_kept(settings, rf):
 def test_who_goes_on_sending_is_cut_off(settings, rf):
     settings.UPLOAD_LIMIT = 100_000
     assert "file" not in rf.post("/", {"file": ContentFile(b"x" * 500_000, "large")}).FILES
+
+
+ROWS = [
+    {"topic": "M1", "a": "d1:0", "b": "d1:1", "winner": "a", "annotator": "w1"},
+    {"topic": "M1", "a": "d1:0", "b": "d1:1", "winner": "a", "annotator": "w1", "at": "2026-01-31T16:53:19Z"},
+    {"topic": "M1", "a": "d1:1", "b": "d1:0", "winner": "b", "annotator": "w1", "reason": "repeat"},
+    {"topic": "M1", "a": "d1:0", "b": "d1:1", "winner": "a", "annotator": "w2", "kind": "machine"},
+]
+
+
+def stored(study, content, filename):
+    upload = making.receive(study, content, filename)
+    imports.process(upload)
+    assert upload.state == State.READY, upload.complaints
+    imports.confirm(upload, making.owner(study))
+    imports.process(upload)
+    assert upload.state == State.STORED
+    return upload
+
+
+def test_a_judgment_without_a_time_has_none_on_pages_and_in_files_and_after_an_export(tmp_path):
+    study = making.study()
+    making.take_in(study, TOPIC)
+    stored(study, lines(ROWS[0], ROWS[1] | {"annotator": "w3"}), "p.jsonl")
+    untimed, timed = Judgment.objects.order_by("pk")
+    assert (untimed.at, untimed.assignment.closed_at) == (None, None)
+    assert timed.at == timed.assignment.closed_at == datetime(2026, 1, 31, 16, 53, 19, tzinfo=UTC)
+    assert [own.at for own in exports.preferences(study)] == ["", "2026-01-31T16:53:19Z"]
+    assert [row["at"] for row in dataset.judgments(study)] == [None, "2026-01-31T16:53:19.000000Z"]
+    assert forecast.course(study).a_day is None
+    client, annotator = signed_in(making.owner(study)), untimed.assignment.annotator
+    sentence = client.get(reverse("sentence", args=[study.pk, untimed.assignment.pair.first_id])).content.decode()
+    page = client.get(reverse("study_annotator", args=[study.pk, annotator.pk])).content.decode()
+    assert "at an unknown time" in sentence
+    assert "at an unknown time" in page
+    table = client.get(reverse("study_annotator_csv", args=[study.pk, annotator.pk])).content.decode()
+    assert table.splitlines()[1].startswith(",M1,")
+    assert {row.annotator.pseudonym: row.seen_at for row in annotators.rows_of(study)} == {"w1": None, "w3": timed.at}
+
+    archive = exports.make_archive(study)
+    assert [own.at for own in archive.judgments] == [None, "2026-01-31T16:53:19Z"]
+    assert [own.created_at for own in archive.assignments] == [None, "2026-01-31T16:53:19Z"]
+    with (tmp_path / "study.zip").open("wb") as file:
+        formats.archive.study.write(archive, file)
+    back = restore(formats.archive.study.read(tmp_path / "study.zip"), making.person())
+    assert [own.at for own in exports.make_archive(back).judgments] == [None, "2026-01-31T16:53:19Z"]
+    assert exports.make_archive(back).assignments[0].created_at is None

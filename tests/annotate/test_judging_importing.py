@@ -213,7 +213,9 @@ def archive_of(study: Study) -> StudyArchive:
             for one in Assignment.objects.filter(topic__study=study).order_by("pk")
         ],
         judgments=[
-            JudgmentRecord(str(one.assignment.key), one.revision, one.answer, one.seconds, one.at.isoformat())
+            JudgmentRecord(
+                str(one.assignment.key), one.revision, one.answer, one.seconds, one.at and one.at.isoformat()
+            )
             for one in Judgment.objects.filter(topic__study=study).order_by("pk")
         ],
     )

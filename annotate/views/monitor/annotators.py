@@ -151,7 +151,8 @@ def _answer_cells(judgment: Judgment) -> tuple[str | float | int | None, ...]:
     shown = judgment.assignment
     sides = (shown.left.name, shown.right.name)
     how = (judgment.answer, judgment.seconds, shown.reason, int(shown.holds_place), shown.topic.of)
-    return judgment.at.isoformat(), shown.topic.name, *sides, *how, judgment.why, judgment.note
+    at = judgment.at.isoformat() if judgment.at else None
+    return at, shown.topic.name, *sides, *how, judgment.why, judgment.note
 
 
 @in_study("annotators")
