@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 
+from formats.checks import strict_json
 from formats.checks.complaints import Place, shown
 from formats.pyramid import Annotation
 from formats.readers.draft import Draft
-from formats.readers.preferences import sentence_name
+from formats.readers.preferences import is_recognisable, preference_as_json, sentence_name
 from formats.readers.ratings import means
 from formats.readers.topics import check_reference
 from formats.records import (
@@ -26,6 +28,7 @@ from formats.records import (
 )
 from formats.sentences import count
 
+COPIES = "rows that stand here twice, counted once: %(count)s"
 _SUMMARIZED = "a system that summarized topic %(topic)s"
 
 
@@ -39,7 +42,7 @@ def assembled(draft: Draft, existing: Existing | None, language: str, place: Pla
 
     If reading brought complaints, only topics are checked: others may miss what could not be read.
     """
-    whole = _Whole(draft, existing, language)
+    whole = _Whole(draft, existing, language, place.complaints.remarks)
     is_incomplete = bool(place.complaints.collected)
     whole.check_topics()
     if is_incomplete:
@@ -72,8 +75,9 @@ def assembled(draft: Draft, existing: Existing | None, language: str, place: Pla
 class _Whole:
     """A draft with its topics by id, while it is checked."""
 
-    def __init__(self, draft: Draft, existing: Existing | None, language: str) -> None:
+    def __init__(self, draft: Draft, existing: Existing | None, language: str, remarks: list[Remark]) -> None:
         self.draft = draft
+        self.remarks = remarks
         self.language = language
         self.topics: dict[str, Topic] = {}
         self.pyramids: dict[str, Annotation] = {}
@@ -229,7 +233,22 @@ class _Whole:
                 check = self._check_sentence if preference.of == "sentences" else self._check_summary
                 check(preference.topic, preference.a, place.key("a"))
                 check(preference.topic, preference.b, place.key("b"))
-        return tuple(placed.record for placed in self.draft.preferences)
+        return tuple(self._without_copies())
+
+    def _without_copies(self) -> Iterator[Preference]:
+        """Each judgment once; a remark, first of all, says how many rows of a file stand there again."""
+        seen: set[str] = set()
+        copies: Counter[str] = Counter()
+        for placed in self.draft.preferences:
+            if is_recognisable(placed.record):
+                row = strict_json.line(preference_as_json(placed.record))
+                if row in seen:
+                    copies[placed.place.file] += 1
+                    continue
+                seen.add(row)
+            yield placed.record
+        remarks = [Remark(file, 0, "", COPIES, {"count": count}) for file, count in copies.items()]
+        self.remarks[:0] = remarks
 
     def _topic_exists(self, topic_id: str, place: Place) -> bool:
         if not self.checkable or topic_id in self.topics or topic_id in self.existing:

@@ -19,6 +19,8 @@ from annotate import dataset, exports, imports, judging
 from annotate.imports import kept
 from annotate.imports.restore import restore
 from annotate.models import (
+    Annotator,
+    Assignment,
     AuditEntry,
     HumanScore,
     Judgment,
@@ -601,6 +603,76 @@ def stored(study, content, filename):
     imports.process(upload)
     assert upload.state == State.STORED
     return upload
+
+
+def notes(upload):
+    return [remark["said"] % remark["params"] for remark in upload.preview["remarks"]]
+
+
+def test_rows_that_stand_twice_count_once_and_the_preview_says_so():
+    study = making.study()
+    making.take_in(study, TOPIC)
+    upload = stored(study, lines(*ROWS, *ROWS), "p.jsonl")
+    assert notes(upload) == ["rows that stand here twice, counted once: 4"]
+    assert upload.preview["preferences"] == Judgment.objects.count() == 4
+
+
+def test_a_file_that_is_uploaded_again_counts_once_and_the_preview_says_so():
+    study = making.study()
+    making.take_in(study, TOPIC)
+    stored(study, lines(*ROWS), "p.jsonl")
+    later = ROWS[0] | {"winner": "b", "at": "2026-02-01T10:00:00Z"}
+    upload = stored(study, lines(*ROWS, later), "again.jsonl")
+    assert notes(upload) == ["rows that the study has already, which are not counted again: 4"]
+    assert upload.preview["preferences"] == 1
+    assert Judgment.objects.count() == 5
+    assert set(Annotator.objects.values_list("pseudonym", "judged")) == {("w1", 4), ("w2", 1)}
+
+
+def test_equal_rows_without_annotator_and_time_may_be_of_two_people():
+    study = making.study()
+    making.take_in(study, TOPIC)
+    row = {key: ROWS[0][key] for key in ("topic", "a", "b", "winner")}
+    upload = stored(study, lines(row, row, row | ROWS[1] | {"annotator": None}), "p.jsonl")
+    assert notes(upload) == []
+    upload = stored(study, lines(row | ROWS[1] | {"annotator": None}), "again.jsonl")
+    assert upload.preview["preferences"] == 0
+    assert Judgment.objects.count() == 3
+
+
+@pytest.mark.parametrize("form", ["csv", "jsonl"])
+def test_judgments_of_a_study_come_back_to_it_without_new_people_or_answers(form):
+    study = making.study(judgments_per_pair=2, counted_kinds="all")
+    for topic in making.take_in(study, TOPIC):
+        making.prepare(topic)
+    for kind, answers in (("human", ["left", "right"]), ("machine", ["left"])):
+        annotator = judging.join(study, kind=kind)
+        for answer in answers:
+            judging.record_judgment(judging.draw(annotator), 1, answer, 1.5)
+    named = [ROWS[1] | {"annotator": name} for name in ("@w", "=x", "'-y", annotator.pseudonym)]
+    stored(study, lines(*named), "names.jsonl")
+    before = set(Annotator.objects.values_list("pseudonym", "kind", "judged")), Judgment.objects.count()
+    file = io.BytesIO()
+    formats.write_preferences(exports.preferences(study), file, form, with_of=True)
+    upload = stored(study, file.getvalue(), f"judgments.{form}")
+    assert notes(upload) == ["rows that the study has already, which are not counted again: 7"]
+    assert (set(Annotator.objects.values_list("pseudonym", "kind", "judged")), Judgment.objects.count()) == before
+    upload = stored(study, lines(*named), "names.jsonl")
+    assert (upload.preview["preferences"], Judgment.objects.count()) == (0, before[1])
+
+
+def test_an_answer_that_was_taken_back_does_not_come_back_with_an_older_file():
+    study = making.study()
+    for topic in making.take_in(study, TOPIC):
+        making.prepare(topic)
+    annotator = judging.join(study)
+    assignment = judging.draw(annotator)
+    judging.record_judgment(assignment, 1, "left", 1.5)
+    file = io.BytesIO()
+    formats.write_preferences(exports.preferences(study), file)
+    judging.undo(Assignment.objects.get())
+    assert stored(study, file.getvalue(), "judgments.jsonl").preview["preferences"] == 0
+    assert not Judgment.objects.counted().exists()
 
 
 def test_a_judgment_without_a_time_has_none_on_pages_and_in_files_and_after_an_export(tmp_path):
