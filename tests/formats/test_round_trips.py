@@ -7,6 +7,7 @@ import json
 from dataclasses import replace
 from pathlib import Path
 
+import pandas
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
@@ -22,6 +23,7 @@ from formats.readers.topics import EMPTY_SUMMARY, INVISIBLE_SUMMARY
 from formats.records import Bundle, HumanScore, Preference, Summary, Text, Topic
 from tests.formats import strategies
 
+ROOT = Path(__file__).resolve().parents[2]
 SHARED = Path(__file__).resolve().parents[2] / ".." / "shared" / "data"
 slow = settings(max_examples=60, suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture])
 
@@ -87,6 +89,21 @@ def test_every_line_has_every_key_whatever_is_known(tmp_path: Path) -> None:
     assert first["documents"][0].keys() == second["documents"][0].keys()
     assert second["summaries"][0].keys() == second["summaries"][1].keys()
     assert formats.read(path).topics == tuple(topics)
+
+
+def test_the_documented_calls_of_pandas_keep_identifiers_as_they_are(tmp_path: Path) -> None:
+    documented = (ROOT / "docs" / "python.md").read_text()
+    assert "pd.read_json(FILE, lines=True, dtype=False)" in documented
+    assert "pd.read_csv(FILE, dtype=str, keep_default_na=False)" in documented
+    names = ("01", "1", "NA", "null", "2026-01-31", "1e5")
+    preferences = [Preference(own, own, "x", "a", own, 1.5, "2026-01-31T16:53:19Z", of="summaries") for own in names]
+    path = written(formats.write_preferences, preferences, tmp_path / "p.jsonl")
+    lines = pandas.read_json(path, lines=True, dtype=False)
+    path = written(formats.write_preferences, preferences, tmp_path / "p.csv", form="csv", with_of=True)
+    table = pandas.read_csv(path, dtype=str, keep_default_na=False)
+    for frame in (lines, table):
+        assert [[*frame[column]] for column in ("topic", "a", "annotator")] == [[*names]] * 3
+        assert set(frame["at"]) == {"2026-01-31T16:53:19Z"}
 
 
 def test_preferences_between_sentences_are_written_as_before_there_were_others() -> None:
