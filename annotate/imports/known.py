@@ -11,7 +11,7 @@ from annotate import exports
 from annotate.judging.importing import moment
 from annotate.models import Judgment, Study
 from formats.answers import UNDONE
-from formats.readers.preferences import is_recognisable
+from formats.readers.preferences import is_recognisable, kind_of
 from formats.records import Bundle, Preference, Remark
 
 KNOWN = "rows that the study has already, which are not counted again: %(count)s"
@@ -29,7 +29,7 @@ def without_known(study: Study, bundle: Bundle, filename: str) -> Bundle:
     stored: dict[Key, list[Mapping[str, Any]]] = defaultdict(list)
     for preference in exports.preferences(study, Judgment.objects.arrived().exclude(answer=UNDONE)):
         for name in _names(preference):
-            stored[_key(preference, name)].append({"kind": "human"} | preference.extra)
+            stored[_key(preference, name)].append({"kind": kind_of(preference), **preference.extra})
     new = tuple(own for own in bundle.preferences if not (is_recognisable(own) and _is_among(own, stored)))
     if (known := len(bundle.preferences) - len(new)) == 0:
         return bundle
@@ -38,8 +38,9 @@ def without_known(study: Study, bundle: Bundle, filename: str) -> Bundle:
 
 
 def _is_among(preference: Preference, stored: Mapping[Key, list[Mapping[str, Any]]]) -> bool:
+    given = {"kind": kind_of(preference), **preference.extra}
     return any(
-        all(key in extra and extra[key] == value for key, value in preference.extra.items())
+        all(key in extra and extra[key] == value for key, value in given.items())
         for extra in stored.get(_key(preference, preference.annotator), ())
     )
 

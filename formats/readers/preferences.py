@@ -122,7 +122,8 @@ def drawn_for(preference: Preference) -> tuple[str, ...] | None:
 
 def preference_as_json(preference: Preference) -> dict[str, Any]:
     """As an object of JSON with every key, since some programs take the keys of the first lines for those of all."""
-    given = dict.fromkeys(_NULLABLE) | preference.extra | {"kind": kind_of(preference), "of": preference.of}
+    given: dict[str, Any] = {**dict.fromkeys(_NULLABLE), **preference.extra}
+    given |= {"kind": kind_of(preference), "of": preference.of}
     given |= {key: getattr(preference, key) for key in NEEDED}
     return given | {key: value for key in OPTIONAL if (value := getattr(preference, key)) not in ("", None)}
 

@@ -629,6 +629,14 @@ def test_a_file_that_is_uploaded_again_counts_once_and_the_preview_says_so():
     assert set(Annotator.objects.values_list("pseudonym", "judged")) == {("w1", 4), ("w2", 1)}
 
 
+def test_a_persons_row_is_not_known_from_a_machine_of_that_name():
+    study = making.study()
+    making.take_in(study, TOPIC)
+    stored(study, lines(ROWS[3]), "machine.jsonl")
+    person = {key: value for key, value in ROWS[3].items() if key != "kind"}
+    assert stored(study, lines(person), "person.jsonl").preview["preferences"] == 1
+
+
 def test_equal_rows_without_annotator_and_time_may_be_of_two_people():
     study = making.study()
     making.take_in(study, TOPIC)
