@@ -37,8 +37,8 @@ from annotate.database import durability
 from annotate.imports import kept
 from annotate.imports.cutting import cut_topic
 from annotate.imports.holding import hold
-from annotate.imports.known import without_known
 from annotate.imports.previewed import keep_borders, with_changes
+from annotate.imports.repeated import without_stored
 from annotate.imports.replacing import compare, refuse_again
 from annotate.imports.store import cut_bundle, remove_topics, store_late, store_topics
 from annotate.judging import what_if
@@ -158,7 +158,7 @@ def _read(upload: Upload) -> None:
     path.stat()
     version = _version(study)
     bundle = formats.read(path, name=upload.filename, existing=existing_of(study), language=study.language)
-    bundle = without_known(study, cut_bundle(study, bundle), upload.filename)
+    bundle = without_stored(study, cut_bundle(study, bundle), upload.filename)
     seen = compare(study, bundle)
     refuse_again(study, bundle, seen)
     preview = _preview(bundle) | seen.preview() | version

@@ -14,11 +14,11 @@ from formats.answers import UNDONE
 from formats.readers.preferences import is_recognisable, kind_of
 from formats.records import Bundle, Preference, Remark
 
-KNOWN = "rows that the study has already, which are not counted again: %(count)s"
+STORED = "rows that the study has already, which are not counted again: %(count)s"
 Key = tuple[object, ...]
 
 
-def without_known(study: Study, bundle: Bundle, filename: str) -> Bundle:
+def without_stored(study: Study, bundle: Bundle, filename: str) -> Bundle:
     """The bundle without judgments that the study has, and a remark on how many these are.
 
     Answers that were changed or taken back since are known, too. A judgment that our CSV leaves keys out of is known by
@@ -33,7 +33,7 @@ def without_known(study: Study, bundle: Bundle, filename: str) -> Bundle:
     new = tuple(own for own in bundle.preferences if not (is_recognisable(own) and _is_among(own, stored)))
     if (known := len(bundle.preferences) - len(new)) == 0:
         return bundle
-    remark = Remark(filename, 0, "", KNOWN, {"count": known})
+    remark = Remark(filename, 0, "", STORED, {"count": known})
     return replace(bundle, preferences=new, remarks=(remark, *bundle.remarks))
 
 
