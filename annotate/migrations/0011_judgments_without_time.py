@@ -4,7 +4,7 @@ from django.db import migrations, models
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('annotate', '0009_cap_of_a_topic'),
+        ('annotate', '0010_last_versions'),
     ]
 
     operations = [
