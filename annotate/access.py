@@ -45,6 +45,8 @@ def visible_studies(user: User | AnonymousUser) -> QuerySet[Study]:
 
 def own_studies(user: User | AnonymousUser) -> QuerySet[Study]:
     """The studies that this user belongs to in any role, even only to judge in them; for superusers, all."""
+    if not user.is_authenticated:
+        return Study.objects.none()
     return Study.objects.all() if user.is_superuser else Study.objects.filter(memberships__user=user)
 
 

@@ -233,7 +233,7 @@ class SourceDocument(TopicText):
     def spaced(self, last: int | None = None) -> list[tuple[str, Sentence]]:
         """Its sentences, up to the index `last`, each with the white space and marks that stand before it."""
         rows = self.cut_sentences.order_by("index")
-        end, pieces = 0, []
+        end, pieces = 0, list[tuple[str, Sentence]]()
         for row in rows if last is None else rows.filter(index__lte=last):
             start = self.whole.find(row.text, end)
             between = self.whole[end : max(start, end)]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from statistics import median
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 from django.db.models import F
 
@@ -62,8 +62,9 @@ def of(annotator: Annotator) -> QuerySet[Judgment]:
 def sittings(annotator: Annotator) -> list[Sitting]:
     """Sittings, the newest first; imported answers were given elsewhere."""
     several: list[Sitting] = []
-    standing = Judgment.objects.standing().given_here().filter(assignment__annotator=annotator)
-    for at, answer, seconds in standing.order_by("at", "pk").values_list("at", "answer", "seconds"):
+    standing = Judgment.objects.standing().given_here().filter(assignment__annotator=annotator).order_by("at", "pk")
+    for moment, answer, seconds in standing.values_list("at", "answer", "seconds"):
+        at = cast(datetime, moment)  # what is given here has its time
         if not several or at - several[-1].ended > AWAY:
             several.append(Sitting(at, at))
         several[-1].ended = at

@@ -180,7 +180,7 @@ def _refuse_broken(database: sqlite3.Connection) -> None:
 def _postgres(program: str, *arguments: str) -> None:
     """Run one of PostgreSQL's programs on our database; the password is passed in the environment."""
     connection.ensure_connection()
-    if connection.is_pooled:
+    if getattr(connection, "is_pooled", False):
         # It sets an empty search path, for its whole session: whoever gets that session next would find no tables.
         raise NotPossible(f"{program} cannot go through a PgBouncer: let DATABASE_URL name PostgreSQL itself here.")
     given = connection.get_connection_params()

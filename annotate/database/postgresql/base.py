@@ -44,7 +44,7 @@ class DatabaseWrapper(base.DatabaseWrapper):
             self._limit("SESSION")
 
     def _set_autocommit(self, autocommit: bool) -> None:
-        super()._set_autocommit(autocommit)
+        super()._set_autocommit(autocommit)  # type: ignore[misc]  # of Django, without a type
         if self.is_pooled and not autocommit:
             self._limit("LOCAL")
 
@@ -54,7 +54,7 @@ class DatabaseWrapper(base.DatabaseWrapper):
             # Several statements at once, which cannot be prepared.
             self.connection.execute("".join(f"SET {what} {name} = '{limit}';" for name, limit in limits), prepare=False)
 
-    def chunked_cursor(self) -> base.CursorWrapper:
+    def chunked_cursor(self) -> Any:
         """A cursor for many rows: in a transaction PostgreSQL keeps it."""
         self.ensure_connection()
         return self.cursor() if self.is_pooled and self.get_autocommit() else super().chunked_cursor()

@@ -9,7 +9,7 @@ from typing import Any
 import redis
 from django.conf import settings
 from django.core.management.base import BaseCommand
-from kombu import Connection
+from kombu.connection import Connection
 
 from annotate.server.doctor import Finding, examine
 
@@ -43,7 +43,9 @@ def broker() -> Iterator[Finding]:
         return
     patience = {"socket_timeout": PATIENCE, "socket_connect_timeout": PATIENCE}
     try:
-        with Connection(settings.BROKER_URL, transport_options=patience) as connection:  # as the worker's
+        with Connection(  # type: ignore[no-untyped-call]  # the same as the worker's
+            settings.BROKER_URL, transport_options=patience
+        ) as connection:
             client = connection.channel().client
             policy = client.info("memory").get("maxmemory_policy", "")
             keeps = client.info("persistence").get("aof_enabled", 0)
