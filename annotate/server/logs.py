@@ -19,6 +19,7 @@ from contextvars import ContextVar
 from typing import Any
 
 from django.conf import settings
+from django.db import InterfaceError, OperationalError
 from django.http import HttpRequest, HttpResponse
 from pythonjsonlogger.json import JsonFormatter
 
@@ -88,6 +89,10 @@ class Discreet(logging.Formatter):
         elif record.name == "waitress":
             copied.msg = str(record.msg).partition(" while serving ")[0]
         copied.exc_text = None
+        error = copied.exc_info[1] if copied.exc_info else None
+        is_refusal = isinstance(request, HttpRequest) and getattr(copied, "status_code", 500) != 500
+        if error is not None and (is_refusal or isinstance(error, OperationalError | InterfaceError)):
+            _in_a_line(copied, error)
         return super().format(copied)
 
     def formatException(self, ei: Any) -> str:  # noqa: N802 - logging's name
@@ -107,6 +112,16 @@ class Plain(Discreet):
 
 class Json(Discreet, JsonFormatter):
     """One JSON object a line."""
+
+
+def _in_a_line(record: logging.LogRecord, error: BaseException) -> None:
+    """Put the error in place of its traceback: a request was refused, or the database is away.
+
+    Only its first line: the further ones of a database's error quote what was sent.
+    """
+    said, reason = record.getMessage(), str(error).partition("\n")[0]
+    record.exc_info = None
+    record.msg, record.args = (said if reason in said else f"{said} ({reason})"), ()
 
 
 def _without_address(args: Any, request: HttpRequest) -> Any:

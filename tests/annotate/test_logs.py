@@ -165,3 +165,41 @@ def test_without_a_database_everybody_is_told_to_come_back(browser: Client, path
         assert response.json()["error"]["code"] == "unavailable"
     else:
         assert "Send it again in a few seconds" in response.content.decode()
+
+
+@pytest.mark.django_db
+def test_what_is_refused_or_finds_no_database_is_a_line_without_a_traceback(
+    browser: Client, said: io.StringIO, settings: Any
+) -> None:
+    settings.ALLOWED_HOSTS = ["judge.example.org"]
+    here = {"host": "judge.example.org"}
+    from tests.annotate import making
+
+    browser.force_login(making.person())
+
+    def away(*_: object) -> None:
+        raise OperationalError("connection refused\n\tIs the server running?")
+
+    with connection.execute_wrapper(away):
+        for path in ("/", "/studies/", "/api/v1/me/"):
+            assert browser.get(path, headers=here).status_code == 503
+    assert browser.get("/", headers={"host": "forged.example.org"}).status_code == 400
+    broken = {"content_type": "multipart/form-data; boundary=", "data": b"x"}
+    assert browser.post("/sign-in/", headers=here, **broken).status_code == 400
+    assert browser.post("/studies/new/", headers=here).status_code == 403
+    found = [line for line in lines(said) if line["levelname"] != "INFO"]
+    assert len(found) == 6, found
+    assert not any("exc_info" in line or "Traceback" in line["message"] for line in found)
+    assert [line["message"].endswith("(connection refused)") for line in found[:3]] == [True] * 3
+
+
+def test_a_heartbeat_without_a_database_is_a_line_and_one_that_is_broken_a_traceback(said: io.StringIO) -> None:
+    for failure in (OperationalError("the database is away"), ValueError("nobody foresaw this")):
+        try:
+            raise failure
+        except Exception:
+            logging.getLogger("evaluation.worker.heartbeat").exception("this heartbeat failed")
+    away, fault = lines(said)
+    assert away["message"] == "this heartbeat failed (the database is away)"
+    assert "exc_info" not in away
+    assert "nobody foresaw this" in fault["exc_info"]
