@@ -13,7 +13,7 @@ import uuid
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
-from urllib.parse import quote, urlencode, urlsplit
+from urllib.parse import parse_qsl, quote, urlencode, urlsplit
 
 from preferendum import __version__
 
@@ -155,11 +155,12 @@ class Study:
     def judgments(self) -> list[Row]:
         """Every answer with all its revisions, in order of arrival."""
         rows: list[Row] = []
-        while True:
-            page = self._api.get(f"{self._here}judgments/", page=len(rows) // PAGE + 1, page_size=PAGE)
+        asked: dict[str, Any] = {"page_size": PAGE}
+        while asked:
+            page = self._api.get(f"{self._here}judgments/", **asked)
             rows += page["results"]
-            if page["next"] is None:
-                return rows
+            asked = dict(parse_qsl(urlsplit(page["next"] or "").query))  # the token goes to no address but ours
+        return rows
 
     def results(self, name: str, table: str = "", **choices: str) -> list[Row]:
         """The rows of an analysis: of its main table, or the one of this name; none before it is worked out.

@@ -6,7 +6,8 @@ import pytest
 from django.core.files.storage import default_storage
 from django.core.files.uploadedfile import SimpleUploadedFile
 from django.core.management import call_command
-from django.db import OperationalError
+from django.db import OperationalError, connection
+from django.test.utils import CaptureQueriesContext
 from django.urls import get_resolver, reverse
 from django.utils import timezone
 from rest_framework.test import APIClient
@@ -32,6 +33,7 @@ from annotate.models import (
 )
 from formats.settings import SCORING
 from tests.annotate import making
+from tests.annotate.judging_study import ready_study
 from tests.annotate.making import TOPIC, Role, lines
 
 pytestmark = pytest.mark.django_db
@@ -717,6 +719,33 @@ def test_a_page_holds_two_hundred_at_most(study, owner):
     assert len(owner.get(path).json()["results"]) == 50
     error(owner.get(f"{path}?page=99"), 404, "not_found")
     error(owner.get(f"{path}?page=%00"), 404, "not_found")
+
+
+def test_lists_that_grow_with_answers_are_read_page_after_page_without_counting(study, owner):
+    others = ready_study(sentences=12, owner=making.owner(study))
+    for number in range(4):
+        for own in (study, others):
+            assignment = judging.draw(judging.join(own, pseudonym=f"judge {number}"))
+            judging.record_judgment(assignment, 1, "left", 5.0)
+    for path in (f"{API}/studies/{study.pk}/judgments/", f"{API}/studies/{study.pk}/acts/"):
+        whole, found, costs = owner.get(path).json(), [], []
+        assert set(whole) == {"next", "results"}
+        assert whole["next"] is None
+        address = f"{path}?page_size=1"
+        while address:
+            with CaptureQueriesContext(connection) as asked:
+                page = owner.get(address).json()
+            costs.append(len(asked))
+            assert not any("COUNT(" in query["sql"] for query in asked)
+            assert len(page["results"]) == 1
+            found += page["results"]
+            address = page["next"]
+        assert found == whole["results"]
+        assert max(costs) <= costs[0] + 4, "the gaps that other studies leave are passed in a few steps"
+        assert "next" in str(error(owner.get(f"{path}?page=2"), 400, "invalid")["fields"])
+        for nonsense in ("x", "-1", "9" * 30, "%00", "٣"):
+            error(owner.get(f"{path}?after={nonsense}"), 400, "invalid")
+        assert owner.get(f"{path}?after={'9' * 18}").json() == {"next": None, "results": []}
 
 
 # Description

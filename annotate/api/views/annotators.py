@@ -14,6 +14,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from annotate import judging
+from annotate.api.pages import PagesByKey
 from annotate.api.serializers.annotators import (
     AnnotatorRowSerializer,
     AnnotatorsChosenSerializer,
@@ -49,6 +50,8 @@ class AnnotatorFigures(View):
 
 @extend_schema(tags=["annotators"])
 class AuditLog(View):
+    pagination_class = PagesByKey
+
     @extend_schema(operation_id="list_acts", responses=AuditEntrySerializer(many=True))
     def get(self, request: Request, study_id: int) -> Response:
         """The study's audit log, oldest entry first."""

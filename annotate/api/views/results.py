@@ -8,6 +8,7 @@ from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
 
+from annotate.api.pages import PagesByKey
 from annotate.api.serializers.results import (
     JudgmentSerializer,
     LeaderboardSerializer,
@@ -48,13 +49,15 @@ class TopicLeaderboard(View):
 
 @extend_schema(tags=["results"])
 class Judgments(View):
+    pagination_class = PagesByKey
+
     @extend_schema(operation_id="list_judgments", responses=JudgmentSerializer(many=True))
     def get(self, request: Request, study_id: int) -> Response:
         """Every answer with all its revisions, in order of arrival, under pseudonyms."""
         study = self.study(study_id, "export")
         rows = (
             Judgment.objects.arrived()
-            .filter(assignment__topic__study=study, assignment__topic__removal=None)
+            .filter(topic__study=study, assignment__topic__removal=None)
             .select_related(
                 "topic",
                 "assignment__annotator__study",
