@@ -247,8 +247,9 @@ def system_program(name: str) -> str | None:
 
 
 @contextmanager
-def proxied(port: int) -> Iterator[int]:
-    """The proxy of docker-compose.yml in front of the website at this port; the port of the proxy."""
+def proxied(port: int, *own_lines: str) -> Iterator[int]:
+    """The proxy of docker-compose.yml in front of the website at this port, with these lines of the operator's own;
+    the port of the proxy."""
     program = system_program("nginx")
     if not program:
         raise Missing("no nginx here (Debian: apt-get install nginx-light)")
@@ -257,9 +258,11 @@ def proxied(port: int) -> Iterator[int]:
         Path(room).chmod(0o755)
         text = (Path(__file__).resolve().parents[1] / "deploy" / "nginx.conf").read_text()
         places = {"web:8000": f"127.0.0.1:{port}", "listen 8080": f"listen 127.0.0.1:{own}", "/tmp/": f"{room}/"}
+        places |= {"/etc/nginx/tls/*.conf": f"{room}/own.conf"}
         for in_container, here in places.items():
             text = text.replace(in_container, here)
         (Path(room) / "nginx.conf").write_text(text)
+        (Path(room) / "own.conf").write_text("\n".join(own_lines))
         command = [program, "-e", "stderr", "-c", f"{room}/nginx.conf", "-g", "daemon off;"]
         process = subprocess.Popen(command, stderr=subprocess.DEVNULL, start_new_session=True)
         try:

@@ -431,7 +431,12 @@ def test_the_proxy_says_who_comes_whatever_visitors_say(processes: Processes) ->
         with proxied(port) as proxy:
             wait_until(lambda: answer("/health/ready") == 200, "the website")
             assert answer("/sign-in/") == 301, "without TLS people are sent to the site's address"
+            said = {"X_Forwarded_Proto": "https", "X_Forwarded_Host": "judge.example.org", "Forwarded": "proto=https"}
+            assert answer("/sign-in/", **said) == 301, "whatever they say of it"
+        [line] = re.findall("set .visitors_scheme .http_x_forwarded_proto;", DOCS)
+        with proxied(port, line) as proxy:
             assert answer("/sign-in/", X_Forwarded_Proto="https") == 200, "a proxy in front has the certificate"
+            assert answer("/sign-in/", X_Forwarded_Proto="http") == 301
             assert answer("/sign-in/", "POST", Content_Length=str(connections.BODY + 1)) == 413
             guesses = [
                 answer(f"/join/{number}/", X_Forwarded_Proto="https", X_Forwarded_For=f"192.0.2.{number}")
