@@ -14,7 +14,6 @@ from typing import Any
 from urllib.parse import urlsplit
 
 import dj_database_url
-import platformdirs
 from csp.constants import NONE, SELF
 from django.conf import global_settings
 from django.core.exceptions import ImproperlyConfigured
@@ -23,9 +22,10 @@ from django.utils.translation import to_locale
 from annotate.server import email, logs
 from annotate.server.broker_address import read_broker
 from annotate.server.keys import load_metrics_token, load_secret_key, with_password
-from annotate.server.private_files import make_private_file
+from annotate.server.origin import read_origin
+from annotate.server.private_files import data_folder, make_private_file
 from formats.answers import ANSWERS
-from preferendum import FILES, IS_CLONE
+from preferendum import FILES
 
 BASE_DIR = Path(__file__).resolve().parent.parent
 
@@ -45,9 +45,8 @@ def security_contact() -> str:
 # Where this installation keeps its data.
 TESTING = "pytest" in sys.modules
 SERVING = "gunicorn" in sys.modules
-_data = BASE_DIR / ("build" if TESTING else "data") if IS_CLONE else platformdirs.user_data_path("preferendum")
-DATA_DIR = Path(os.environ.get("PREFERENDUM_DATA", _data)).resolve()
-ORIGIN = os.environ.get("PREFERENDUM_ORIGIN", "http://127.0.0.1:8000").rstrip("/")
+DATA_DIR = data_folder("build" if TESTING else "data")
+ORIGIN = read_origin()
 SECURE = ORIGIN.startswith("https://")
 
 DEBUG = False

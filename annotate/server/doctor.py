@@ -11,10 +11,10 @@ from pathlib import Path
 from django.conf import settings
 from django.core.mail import get_connection
 from django.db import DatabaseError, connection
-from django.db.migrations.executor import MigrationExecutor
 from django.utils import timezone
 
 from annotate.database import durability
+from annotate.database.tables import missing_migrations
 from annotate.models import Judgment, Study, WorkerPulse
 from annotate.reports import worker as condition
 from annotate.server import backups, email
@@ -78,11 +78,9 @@ def _database() -> Iterator[Finding]:
 
 
 def _migrations() -> Iterator[Finding]:
-    executor = MigrationExecutor(connection)
-    missing = executor.migration_plan(executor.loader.graph.leaf_nodes())
-    if missing:
-        names = ", ".join(f"{migration.app_label}.{migration.name}" for migration, _ in missing[:3])
-        yield Finding("migrations", wrong=f"{len(missing)} are missing ({names} …)", mend=f"{COMMAND} migrate")
+    if missing := missing_migrations():
+        wrong = f"{len(missing)} are missing ({', '.join(missing[:3])} …)"
+        yield Finding("migrations", wrong=wrong, mend=f"{COMMAND} migrate")
     else:
         yield Finding("migrations", "the tables are up to date")
 

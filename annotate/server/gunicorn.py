@@ -6,13 +6,13 @@ import gc
 import os
 import shutil
 import sys
-from pathlib import Path
 from typing import Any
 
 from gunicorn import glogging
 from prometheus_client import values
 
 from annotate.server import logs
+from annotate.server.private_files import data_folder
 
 
 class Logger(glogging.Logger):  # type: ignore[misc]  # gunicorn has no types
@@ -45,9 +45,8 @@ loglevel = os.environ.get("PREFERENDUM_LOG_LEVEL", "warning").lower()
 logconfig_dict = logs.configuration()
 logger_class = Logger
 
-_DATA = Path(os.environ.get("PREFERENDUM_DATA", Path(__file__).resolve().parents[2] / "data")).resolve()
 #: Counters of the processes (annotate.server.prometheus), one folder an address: two may serve from the same data.
-_COUNTS = _DATA / "metrics" / bind.replace("/", "_").replace(":", "_")
+_COUNTS = data_folder() / "metrics" / bind.replace("/", "_").replace(":", "_")
 #: Bytes for some 1,500 combinations of address, method and status.
 _ROOM = 4 * 2**20
 

@@ -18,14 +18,18 @@ SHORTEST_TOKEN = 20
 def load_secret_key(directory: Path) -> str:
     """The secret key from the environment, from the file it names, or from `directory`, created if needed.
 
-    Raises `ImproperlyConfigured` for a key that is too short or no text, and if other users may read the one in
-    `directory`; the operator protects a file that the environment names (a Docker secret, say).
+    Raises `ImproperlyConfigured` for a key that is too short or no text, for a `directory` that cannot be used, and if
+    other users may read the key in it; the operator protects a file that the environment names (a Docker secret, say).
     """
     if key := os.environ.get("PREFERENDUM_SECRET_KEY"):
         return _good(key, "PREFERENDUM_SECRET_KEY")
     if path := os.environ.get("PREFERENDUM_SECRET_KEY_FILE"):
         return _good(_text_of(Path(path)), path)
-    return _good(_read_or_make(directory / "secret_key"), str(directory / "secret_key"))
+    try:
+        return _good(_read_or_make(directory / "secret_key"), str(directory / "secret_key"))
+    except OSError as error:
+        why = f"{directory} cannot be used ({error.strerror})"
+        raise ImproperlyConfigured(f"{why}; name another folder for the data in PREFERENDUM_DATA.") from error
 
 
 def load_metrics_token() -> str:

@@ -8,6 +8,26 @@ from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from pathlib import Path
 
+import platformdirs
+from django.core.exceptions import ImproperlyConfigured
+
+from preferendum import FILES, IS_CLONE
+
+
+def data_folder(in_clone: str = "data") -> Path:
+    """The folder that PREFERENDUM_DATA names; else this one of a clone, or for the package the user's own.
+
+    Raises `ImproperlyConfigured` for a user who has none.
+    """
+    if named := os.environ.get("PREFERENDUM_DATA"):
+        return Path(named).resolve()
+    if IS_CLONE:
+        return FILES / in_clone
+    try:
+        return platformdirs.user_data_path("preferendum").resolve()
+    except RuntimeError as error:
+        raise ImproperlyConfigured("There is no home folder to keep data in; name one in PREFERENDUM_DATA.") from error
+
 
 def make_private_file(path: Path) -> None:
     """Create the file and its folder if missing, for their owner alone.

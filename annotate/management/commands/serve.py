@@ -7,11 +7,13 @@ import time
 import urllib.error
 import urllib.request
 from typing import Any
+from urllib.parse import urlsplit
 
 from django.conf import settings
 from django.core.management import call_command
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
+from annotate.server.origin import place_to_listen
 from annotate.server.supervisor import Program, Supervisor, port_is_free
 
 WEB = ["gunicorn", "-c", "python:annotate.server.gunicorn", "annotate.wsgi"]
@@ -25,27 +27,32 @@ class Command(BaseCommand):
     requires_migrations_checks = False
 
     def add_arguments(self, parser: CommandParser) -> None:
-        parser.add_argument("--host", default="127.0.0.1", help="address to listen on (default: this machine only)")
-        parser.add_argument("--port", type=int, default=8000)
+        usual = "(default: as in PREFERENDUM_BIND, or {})"
+        only_here, of_origin = "this machine only", "the port in PREFERENDUM_ORIGIN, or 8000"
+        parser.add_argument("--host", help=f"address to listen on {usual.format(only_here)}")
+        parser.add_argument("--port", type=int, help=f"port to listen on {usual.format(of_origin)}")
 
     def handle(self, *args: Any, **options: Any) -> None:
         """Update database and static files, then run both processes until stopped."""
-        host, port = options["host"], options["port"]
+        host, port = place_to_listen(settings.ORIGIN, options["host"], options["port"])
         if not port_is_free(host, port):
             raise CommandError(f"Port {port} is used by another program; choose another one with --port.")
         self.prepare()
-        origin = os.environ.get("PREFERENDUM_ORIGIN", f"http://{host}:{port}")
+        place = f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
+        origin = settings.ORIGIN if os.environ.get("PREFERENDUM_ORIGIN") else f"http://{place}"
         environment = os.environ | {
             "PREFERENDUM_ORIGIN": origin,
-            "PREFERENDUM_BIND": f"{host}:{port}",
+            "PREFERENDUM_BIND": place,
             "DJANGO_SETTINGS_MODULE": "annotate.settings",
             "OPENBLAS_NUM_THREADS": "1",
         }
         programs = [Program("web", WEB), Program("worker", WORKER)]
 
         def welcome() -> None:
-            if self.answers(f"http://{host}:{port}"):
+            if self.answers(f"http://{place}"):
                 self.welcome(origin)
+                if urlsplit(origin).port != port:
+                    self.stdout.write(f"It listens at http://{place}; a proxy before it must send it what it gets.\n")
             self.stdout.flush()  # the links are wanted now, in a file, too
 
         Supervisor(programs, environment, self.stdout.write).run(welcome)
