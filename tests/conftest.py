@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import random
 import shutil
@@ -18,7 +19,7 @@ from typing import Any
 import hypothesis
 import pytest
 
-from annotate.management.commands.test import PARTS
+from annotate.management.commands.test import PARTS, TOLD
 from lab.services import free_port
 from tests.guard import sitecustomize as guard
 
@@ -26,7 +27,11 @@ from tests.guard import sitecustomize as guard
 os.environ["DJANGO_ALLOW_ASYNC_UNSAFE"] = "1"
 
 ROOT = Path(__file__).resolve().parent.parent
+#: Data that are too large for a clone, or not ours to give on; tests marked `shared` name what they read there.
+SHARED = ROOT.parent / "shared" / "data"
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
+#: Where to tell the figures of this run; not of those that tests start.
+FIGURES = os.environ.pop(TOLD, "")
 MUST_RUN = set(os.environ.get("PREFERENDUM_MUST_RUN", "").split(","))
 
 
@@ -83,16 +88,31 @@ def part_of(item: pytest.Item) -> str:
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Choose a part; leave browser tests out where there is no browser, unless they must run."""
+    """Choose a part; leave out what needs a browser, or data, where there are none, unless it must run."""
     if part := config.getoption("--part"):
         config.hook.pytest_deselected(items=[item for item in items if part_of(item) != part])
         items[:] = [item for item in items if part_of(item) == part]
-    if CHROMIUM or "browser" in MUST_RUN:
-        return
-    skip = pytest.mark.skip(reason="no Chromium here (Debian: apt-get install chromium)")
+    no_browser = pytest.mark.skip(reason="no Chromium here (Debian: apt-get install chromium)")
     for item in items:
-        if item.get_closest_marker("browser"):
-            item.add_marker(skip)
+        if item.get_closest_marker("browser") and not (CHROMIUM or "browser" in MUST_RUN):
+            item.add_marker(no_browser)
+        if (marked := item.get_closest_marker("shared")) and "shared" not in MUST_RUN:
+            for name in marked.args:
+                if not (SHARED / name).exists():
+                    item.add_marker(pytest.mark.skip(reason=f"../shared/data/{name} is not here"))
+
+
+def pytest_terminal_summary(terminalreporter: Any, exitstatus: int) -> None:
+    """Tell `manage.py test`, which sums up its parts, how many passed and were left out, and what failed."""
+    if not FIGURES:
+        return
+    stats = terminalreporter.stats
+    failed = []
+    for report in [*stats.get("failed", ()), *stats.get("error", ())]:
+        crash = getattr(report.longrepr, "reprcrash", None)
+        failed.append(f"{report.nodeid} {crash.message if crash else ''}".partition("\n")[0])
+    passed, skipped = (len(stats.get(outcome, ())) for outcome in ("passed", "skipped"))
+    Path(FIGURES).write_text(json.dumps({"passed": passed, "skipped": skipped, "failed": failed}))
 
 
 @pytest.fixture(autouse=True)

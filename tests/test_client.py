@@ -23,9 +23,9 @@ from lab.harness.proxy import Deed, Proxy, Request
 from preferendum import ApiError, Study, client
 from tests.annotate import making
 from tests.annotate.making import TOPIC, lines
-from tests.conftest import ROOT, Web
+from tests.conftest import ROOT, SHARED, Web
 
-SUMMEVAL = ROOT / ".." / "shared" / "data" / "summeval_op" / "topics.jsonl"
+SUMMEVAL = SHARED / "summeval_op" / "topics.jsonl"
 real = pytest.mark.django_db(transaction=True)
 
 
@@ -43,7 +43,7 @@ def topics(tmp_path: Path) -> Path:
 
 
 @real
-@pytest.mark.skipif(not SUMMEVAL.exists(), reason="the shared data is not here")
+@pytest.mark.shared("summeval_op")
 def test_a_script_uploads_simulates_reads_the_board_and_judges_as_a_machine(
     web: Web, worker: object, token: str
 ) -> None:

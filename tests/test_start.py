@@ -2,17 +2,26 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import runpy
+import shutil
+import signal
 import subprocess
 import sys
+import urllib.request
 from pathlib import Path
 from typing import Any
 
 import pytest
+from django.core.exceptions import ImproperlyConfigured
 
-from annotate.management.commands.test import named_parts
+import preferendum
+from annotate.management.commands.test import named_parts, sum_up
+from annotate.server import private_files
+from annotate.server.origin import place_to_listen, read_origin
+from lab.services import free_port
 from tests.conftest import ROOT
 
 LOCKS = sorted((ROOT / "requirements").glob("*.txt"))
@@ -94,3 +103,230 @@ def test_every_benchmark_is_listed_with_its_question_and_runs_by_its_name() -> N
     unknown = bench("nothing")
     assert unknown.returncode == 1
     assert unknown.stderr.startswith("There is no benchmark nothing; there are ")
+
+
+def test_the_end_of_the_tests_sums_up_all_parts_and_names_what_failed(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def part(name: str, status: int, **figures: Any) -> tuple[int, Path]:
+        if figures:
+            (tmp_path / name).write_text(json.dumps({"passed": 0, "skipped": 0, "failed": []} | figures))
+        return status, tmp_path / name
+
+    sum_up(
+        {
+            "tables": part("tables", 0, passed=2_000, skipped=3),
+            "results": part("results", 1, passed=10, failed=["tests/test_rain.py::test_it_rains assert 0 == 1"]),
+            "alone": part("alone", -11),
+        }
+    )
+    assert capsys.readouterr().out.splitlines() == [
+        "Failed in part results: tests/test_rain.py::test_it_rains assert 0 == 1",
+        "Failed in part alone: pytest ended with status -11",
+        "2010 passed, 2 failed, 3 skipped",
+    ]
+
+
+def test_pytest_tells_the_figures_that_the_end_sums_up() -> None:
+    one = "tests/test_start.py::test_each_lock_holds_the_smaller_one_pin_for_pin"
+    said, _nothing = command("test", one).communicate(timeout=300)
+    first, last = said.strip().splitlines()[-2:]
+    assert first.startswith("1 passed in ")
+    assert last == "1 passed, 0 failed, 0 skipped"
+
+
+def test_what_needs_data_that_are_not_beside_the_clone_is_left_out_with_the_reason(tmp_path: Path) -> None:
+    """The tests that read them are marked, so that each clone has the others alone."""
+    marked = [file for file in (ROOT / "tests").rglob("test_*.py") if "SHARED" in file.read_text()]
+    assert len(marked) >= 5
+    for file in marked:
+        assert "@pytest.mark.shared(" in file.read_text(), file
+    for file in (ROOT / "tests").rglob("*.py"):
+        if file.name not in ("conftest.py", "test_start.py"):
+            assert '"shared"' not in file.read_text().replace('("shared",', ""), file
+    alone = tmp_path / "alone" / "main"
+    for name in ("annotate", "evaluation", "formats", "lab", "preferendum", "tests"):
+        shutil.copytree(ROOT / name, alone / name, ignore=shutil.ignore_patterns("__pycache__", "vendor"))
+    for name in ("pyproject.toml", "manage.py"):
+        shutil.copy(ROOT / name, alone)
+    asked = ["-m", "shared", *(str(file.relative_to(ROOT)) for file in marked if "evaluation" in file.parts)]
+    environment = {name: value for name, value in os.environ.items() if name != "PREFERENDUM_MUST_RUN"}
+    done = subprocess.run(
+        [sys.executable, "-m", "pytest", *asked],
+        cwd=alone,
+        env=environment,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stdout
+    assert "../shared/data/bt_classics is not here" in done.stdout
+    assert " passed" not in done.stdout
+
+
+# What operators type
+
+
+def command(*arguments: str, without: tuple[str, ...] = (), **environment: str) -> subprocess.Popen[str]:
+    """A command of manage.py in this environment, without what the tests' own has."""
+    kept = {name: value for name, value in os.environ.items() if not name.startswith(("PREFERENDUM", "DATABASE_URL"))}
+    given = {name: value for name, value in kept.items() if name not in without} | environment
+    return subprocess.Popen(
+        [sys.executable, "manage.py", *arguments],
+        cwd=ROOT,
+        env=given | {"PYTHONWARNINGS": "ignore"},
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+    )
+
+
+#: Those that need tables, ours and Django's.
+NEED_TABLES = [
+    ("import_study", str(ROOT / "annotate/demo/wikinews.jsonl"), "--owner", "ada", "--title", "News"),
+    ("export_study", "1", "--output", "study.zip"),
+    ("simulate_judgments", "1"),
+    ("verify_log",),
+    ("backup", "/nowhere/backup"),
+    ("createsuperuser", "--noinput", "--username", "ada", "--email", "ada@example.org"),
+    ("changepassword", "ada"),
+    ("clearsessions",),
+    ("dumpdata", "auth.user"),
+    ("shell", "-c", "from annotate.models import Study; Study.objects.count()"),
+]
+
+
+@pytest.mark.parametrize("left", ["nothing", "older tables"])
+def test_a_command_that_lacks_tables_says_in_a_sentence_which_one_makes_them(left: str, tmp_path: Path) -> None:
+    if left == "older tables":
+        older = command("migrate", "auth", "0001", "-v0", PREFERENDUM_DATA=str(tmp_path))
+        assert older.wait() == 0, older.communicate()
+    started = [command(*one, PREFERENDUM_DATA=str(tmp_path)) for one in NEED_TABLES]
+    for (name, *_), process in zip(NEED_TABLES, started, strict=True):
+        said, _nothing = process.communicate(timeout=120)
+        assert process.returncode != 0, name
+        assert "Traceback" not in said, (name, said)
+        assert len(said.strip().splitlines()) <= 5, (name, said)  # Django counts the migrations, too
+        assert "migrat" in said or "no such table" in said, (name, said)
+    assert "python3 manage.py migrate" in said
+
+
+def test_a_database_that_is_away_is_a_sentence_and_a_fault_of_ours_a_traceback(tmp_path: Path) -> None:
+    away = {"PREFERENDUM_DATA": str(tmp_path), "DATABASE_URL": "postgres://nobody@127.0.0.1:1/nothing"}
+    said, _nothing = command("verify_log", **away).communicate()
+    assert said.startswith("The database cannot be used: ")
+    assert len(said.strip().splitlines()) == 1
+    asked, _nothing = command("verify_log", "--traceback", **away).communicate()
+    assert "Traceback" in asked
+
+
+@pytest.mark.parametrize(
+    "origin",
+    [
+        *("http://host.example/study", "http://host.example/?a=b", "http://host.example#top", "judge.example.org"),
+        *("http://ada@host.example", "http://host.example:99999", "http://host.example:0", "http://", "ftp://host"),
+        *("http://two hosts", "//host.example", "http://host.example:port"),
+    ],
+)
+def test_an_origin_at_which_nobody_would_find_the_site_is_refused(origin: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PREFERENDUM_ORIGIN", origin)
+    with pytest.raises(ImproperlyConfigured, match=re.escape(f"PREFERENDUM_ORIGIN is {origin}; expected was http")):
+        read_origin()
+
+
+@pytest.mark.parametrize(
+    ("written", "read"),
+    [
+        ("", "http://127.0.0.1:8000"),
+        ("https://Judge.Example.org/", "https://judge.example.org"),
+        ("HTTP://localhost:8123", "http://localhost:8123"),
+        ("http://[::1]:8123/", "http://[::1]:8123"),
+    ],
+)
+def test_an_origin_is_read_as_browsers_send_it(written: str, read: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PREFERENDUM_ORIGIN", written)
+    assert read_origin() == read
+
+
+def test_settings_that_cannot_be_are_a_sentence_before_anything_starts(tmp_path: Path) -> None:
+    (file := tmp_path / "file").write_text("no folder")
+    wrong = [
+        command("serve", PREFERENDUM_DATA=str(tmp_path), PREFERENDUM_ORIGIN="http://host.example/study"),
+        command("migrate", PREFERENDUM_DATA=str(tmp_path), PREFERENDUM_ORIGIN="http://host.example/study"),
+        command("serve", PREFERENDUM_DATA=str(tmp_path), PREFERENDUM_BIND="unix:/run/site"),
+        command("doctor", PREFERENDUM_DATA=str(file)),
+    ]
+    for process, named in zip(wrong, ("_ORIGIN", "_ORIGIN", "_BIND", "_DATA"), strict=True):
+        said, _nothing = process.communicate(timeout=60)
+        assert process.returncode == 1
+        assert len(said.strip().splitlines()) == 1, said
+        assert f"PREFERENDUM{named}" in said
+
+
+@pytest.mark.parametrize(
+    ("bind", "origin", "given", "place"),
+    [
+        ("", "http://127.0.0.1:8000", (None, None), ("127.0.0.1", 8000)),
+        ("", "http://localhost:8123", (None, None), ("127.0.0.1", 8123)),
+        ("", "https://judge.example.org:8443", (None, None), ("127.0.0.1", 8000)),
+        ("0.0.0.0:9000", "http://localhost:8123", (None, None), ("0.0.0.0", 9000)),
+        ("[::1]:9000", "https://judge.example.org", (None, None), ("::1", 9000)),
+        (":9000", "https://judge.example.org", (None, None), ("0.0.0.0", 9000)),
+        ("0.0.0.0:9000", "http://localhost:8123", (None, 9001), ("0.0.0.0", 9001)),
+        ("", "http://localhost:8123", ("0.0.0.0", 9001), ("0.0.0.0", 9001)),
+    ],
+)
+def test_serve_listens_where_it_is_told_or_bound_or_at_the_port_of_the_origin(
+    bind: str,
+    origin: str,
+    given: tuple[str | None, int | None],
+    place: tuple[str, int],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setenv("PREFERENDUM_BIND", bind)
+    assert place_to_listen(origin, *given) == place
+
+
+@pytest.mark.parametrize("bind", [False, True])
+def test_serve_prints_the_address_at_which_it_answers(bind: bool, tmp_path: Path) -> None:
+    port, bound = free_port(), free_port()
+    origin = f"http://127.0.0.1:{port}"
+    environment = {"PREFERENDUM_DATA": str(tmp_path), "PREFERENDUM_ORIGIN": origin}
+    environment |= {"PREFERENDUM_BIND": f"127.0.0.1:{bound}"} if bind else {}
+    serving = command("serve", **environment)
+    try:
+        said = ""
+        for line in serving.stdout or ():
+            said += line
+            if "Ctrl-C" in line:
+                break
+        assert f"Preferendum runs at {origin}/" in said
+        with urllib.request.urlopen(f"http://127.0.0.1:{bound if bind else port}/health/live", timeout=30) as answer:
+            assert answer.status == 200
+    finally:
+        serving.send_signal(signal.SIGINT)
+        rest, _nothing = serving.communicate(timeout=60)
+    assert (f"It listens at http://127.0.0.1:{bound};" in rest) is bind
+
+
+def test_the_version_is_the_programs_own() -> None:
+    for asked in (["--version"], ["version"], ["migrate", "--version"]):
+        said, _nothing = command(*asked).communicate()
+        assert said == f"{preferendum.__version__}\n"
+
+
+@pytest.mark.parametrize(("data", "refused"), [("named", False), ("", True)])
+def test_a_user_without_a_home_names_the_folder_of_the_data(
+    data: str, refused: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(private_files, "IS_CLONE", False)
+    monkeypatch.setattr("os.path.expanduser", lambda path: path)  # of a user whom the machine does not know
+    for name in ("HOME", "XDG_DATA_HOME"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("PREFERENDUM_DATA", data and str(tmp_path / data))
+    if not refused:
+        assert private_files.data_folder() == tmp_path / data
+        return
+    with pytest.raises(ImproperlyConfigured, match="name one in PREFERENDUM_DATA"):
+        private_files.data_folder()

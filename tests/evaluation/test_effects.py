@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -11,8 +10,9 @@ from scipy.special import expit
 
 from evaluation.fit import effects, kernel, zermelo
 from evaluation.fit.effects import BROADER, Items, Variances
+from tests.conftest import SHARED
 
-CLASSICS = Path(__file__).parents[3] / "shared" / "data" / "bt_classics"
+CLASSICS = SHARED / "bt_classics"
 
 
 def drawn(systems: int, topics: int, answers: int, variances: Variances, seed: int) -> tuple[Items, np.ndarray]:
@@ -50,6 +50,7 @@ def classics(name: str) -> tuple[Items, dict[str, float]]:
     return Items.of(len(known), np.zeros(len(own), dtype=np.int64), first, second, count, 0 * count), known
 
 
+@pytest.mark.shared("bt_classics")
 @pytest.mark.parametrize("name", ["baseball1987", "citations_stigler1994"])
 def test_one_topic_without_prior_is_zermelos_fit_and_the_printed_one(name):
     items, known = classics(name)

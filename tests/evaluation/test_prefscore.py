@@ -18,9 +18,9 @@ from evaluation.papers.classy import linguistic
 from evaluation.papers.prefscore import FEATURES, Prefscore
 from formats import Text, Topic, read
 from formats.readers.trained_metrics import written_trained_metric
+from tests.conftest import SHARED
 from tests.evaluation.conftest import Run
 
-SHARED = Path(__file__).parents[2].parent / "shared" / "data"
 DEMO = Path(__file__).parents[2] / "annotate" / "demo" / "wikinews.jsonl"
 
 
@@ -175,7 +175,7 @@ def test_options_of_the_other_kind_of_training_are_refused(asked: list[str], com
     assert complaint in run.refused("train", str(DEMO), *asked)
 
 
-@pytest.mark.skipif(not SHARED.is_dir(), reason="the shared data are not there")
+@pytest.mark.shared("squality")
 def test_on_squality_held_out_pairs_are_told_apart_as_a_prototype_did() -> None:
     documents = {}
     for line in (SHARED / "squality" / "documents.jsonl").read_text(encoding="utf-8").splitlines():

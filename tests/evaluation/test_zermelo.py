@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from itertools import pairwise
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -15,8 +14,9 @@ from scipy import sparse
 
 from evaluation.fit import newton, uncertainty, zermelo
 from evaluation.fit.kernel import Pairs
+from tests.conftest import SHARED
 
-CLASSICS = Path(__file__).parents[2].parent / "shared" / "data" / "bt_classics"
+CLASSICS = SHARED / "bt_classics"
 Matrix = NDArray[np.float64]
 
 # Wins of rows over columns. Baseball, American League East 1987 (Agresti 2002, table 10.11); citations among four
@@ -102,7 +102,7 @@ def test_citations_have_the_printed_export_scores():
     assert np.round(utilities - utilities[0], 3).tolist() == [0.0, -2.949, -0.48, 0.269]
 
 
-@pytest.mark.skipif(not CLASSICS.is_dir(), reason="the shared data are not there")
+@pytest.mark.shared("bt_classics")
 @pytest.mark.parametrize(
     ("dataset", "wins", "names"),
     [("baseball1987", BASEBALL, BASEBALL_TEAMS), ("citations_stigler1994", CITATIONS, JOURNALS)],

@@ -21,10 +21,10 @@ from formats.readers.preferences import weight_of
 from formats.readers.tables import Columns, read_rows, tab_separated, write_rows
 from formats.readers.topics import EMPTY_SUMMARY, INVISIBLE_SUMMARY
 from formats.records import Bundle, HumanScore, Preference, Summary, Text, Topic
+from tests.conftest import SHARED
 from tests.formats import strategies
 
 ROOT = Path(__file__).resolve().parents[2]
-SHARED = Path(__file__).resolve().parents[2] / ".." / "shared" / "data"
 slow = settings(max_examples=60, suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture])
 
 
@@ -450,10 +450,9 @@ def test_a_line_with_a_pyramid_alone_is_of_the_topic_that_is_there(tmp_path: Pat
             formats.read(path, existing=existing)
 
 
+@pytest.mark.shared("wikinews", "summeval_op")
 @pytest.mark.parametrize("data", ["wikinews", "summeval_op"])
 def test_real_data_is_read_whole_and_comes_back_exactly(tmp_path: Path, data: str) -> None:
-    if not SHARED.is_dir():
-        pytest.skip("the shared data is not here")
     bundle = formats.read(SHARED / data / "topics.jsonl")
 
     assert len(bundle.topics) == {"wikinews": 3, "summeval_op": 32}[data]

@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+import json
 import os
 import subprocess
 import sys
 import tempfile
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
+from pathlib import Path
 from typing import IO
 
 from django.conf import settings
 from django.core.management.base import BaseCommand, CommandParser
 
+#: In the environment: the file to which pytest tells its figures.
+TOLD = "TESTS_TOLD"
 SERVICES = "--services"
 PART = "--part"
 #: Tests that start websites and workers, tests in a browser, tests with a database (the website's and the worker's,
@@ -44,25 +48,48 @@ class Command(BaseCommand):
 def test(arguments: list[str]) -> int:
     """Run pytest: once with the arguments, or once for each part that they name; the first exit status that is not 0.
 
-    The first part's output is shown at once, the others' afterwards.
+    The first part's output is shown at once, the others' afterwards; the end sums them up.
     """
     parts, rest = named_parts(arguments)
-    if not parts:
-        return pytest(arguments, {})
+    with tempfile.TemporaryDirectory() as folder:
+        told = Path(folder)
+        of_all = {TOLD: str(told / "part")}
+        statuses = test_in_parts(parts, rest, told) if parts else {"": pytest(arguments, of_all)}
+        sum_up({part: (status, told / f"part{part}") for part, status in statuses.items()})
+    return next((status for status in statuses.values() if status), 0)
+
+
+def test_in_parts(parts: list[str], rest: list[str], told: Path) -> dict[str, int]:
+    """Run pytest for each part, which tells its figures to a file in this folder; the exit statuses."""
     with ExitStack() as stack, ThreadPoolExecutor(AT_ONCE) as pool:
         outputs = [None, *(stack.enter_context(tempfile.TemporaryFile("w+")) for _part in parts[1:])]
         runs = [
-            pool.submit(pytest, [PART, part, *rest], own_queue(part), told)
-            for part, told in zip(parts, outputs, strict=True)
+            pool.submit(pytest, [PART, part, *rest], own_queue(part) | {TOLD: str(told / f"part{part}")}, output)
+            for part, output in zip(parts, outputs, strict=True)
         ]
-        statuses = []
-        for run, told in zip(runs, outputs, strict=True):
-            statuses.append(run.result())
-            if told is not None:
-                told.seek(0)
-                sys.stdout.write(told.read())
+        statuses = {}
+        for part, run, output in zip(parts, runs, outputs, strict=True):
+            statuses[part] = run.result()
+            if output is not None:
+                output.seek(0)
+                sys.stdout.write(output.read())
                 sys.stdout.flush()
-    return next((status for status in statuses if status), 0)
+    return statuses
+
+
+def sum_up(parts: dict[str, tuple[int, Path]]) -> None:
+    """Print what failed and, alone on the last line, how many tests passed, failed and were left out.
+
+    A part that ended badly without a failed test (it broke off, or chose none) counts as one that failed.
+    """
+    passed = failed = skipped = 0
+    for part, (status, told) in parts.items():
+        figures = json.loads(told.read_text()) if told.exists() else {"passed": 0, "skipped": 0, "failed": []}
+        red = figures["failed"] or ([f"pytest ended with status {status}"] if status else [])
+        passed, failed, skipped = passed + figures["passed"], failed + len(red), skipped + figures["skipped"]
+        for line in red:
+            print(f"Failed{f' in part {part}' if part else ''}: {line}")
+    print(f"{passed} passed, {failed} failed, {skipped} skipped", flush=True)
 
 
 def own_queue(part: str) -> dict[str, str]:
