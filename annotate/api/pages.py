@@ -31,14 +31,14 @@ class PagesByKey(Pages):
     page_query_param = "after"
     page_query_description = "Only what follows the item at which another page ended, as its `next` says."
 
-    def paginate_queryset(self, queryset: QuerySet[Any], request: Request, view: Any = None) -> list[Any]:
-        self.request = request
+    def paginate_queryset(self, queryset: Any, request: Request, view: Any = None) -> list[Any]:
+        self.address = request.build_absolute_uri()
         if "page" in request.query_params:
             raise ValidationError({"page": [_("Pages of this list have no numbers. Open `next` of the page before.")]})
         if not re.fullmatch("[0-9]{1,18}", after := request.query_params.get(self.page_query_param, "0")):
             raise ValidationError({"after": [_("Open `next` of the page before; this is no part of it.")]})
         size = self.get_page_size(request) or self.page_size
-        self.key = queryset.query.order_by[0]
+        self.key = str(queryset.query.order_by[0])
         rows = self._rows(queryset, int(after), size + 1)
         self.has_next = len(rows) > size
         self.rows = rows[:size]
@@ -60,8 +60,7 @@ class PagesByKey(Pages):
     def get_next_link(self) -> str | None:
         if not self.has_next:
             return None
-        address = self.request.build_absolute_uri()
-        return replace_query_param(address, self.page_query_param, getattr(self.rows[-1], self.key))
+        return replace_query_param(self.address, self.page_query_param, getattr(self.rows[-1], self.key))
 
     def get_paginated_response(self, data: Any) -> Response:
         return Response({"next": self.get_next_link(), "results": data})

@@ -10,7 +10,7 @@ import tempfile
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
 from pathlib import Path
-from typing import IO
+from typing import IO, Any
 
 from django.conf import settings
 from django.core.management.base import BaseCommand, CommandParser
@@ -84,7 +84,8 @@ def sum_up(parts: dict[str, tuple[int, Path]]) -> None:
     """
     passed = failed = skipped = 0
     for part, (status, told) in parts.items():
-        figures = json.loads(told.read_text()) if told.exists() else {"passed": 0, "skipped": 0, "failed": []}
+        none: dict[str, Any] = {"passed": 0, "skipped": 0, "failed": []}
+        figures: dict[str, Any] = json.loads(told.read_text()) if told.exists() else none
         red = figures["failed"] or ([f"pytest ended with status {status}"] if status else [])
         passed, failed, skipped = passed + figures["passed"], failed + len(red), skipped + figures["skipped"]
         for line in red:
