@@ -104,6 +104,14 @@ def why_untested(score: str) -> str:
     )
 
 
+def over_all_topics() -> str:
+    """How systems without summaries of some topics are compared, in one sentence."""
+    return _(
+        "Where systems lack summaries, scores are those of system + topic (least squares), so that all are over the "
+        "same topics."
+    )
+
+
 def what_a_win_rate_is() -> str:
     """In one sentence."""
     return _(

@@ -220,6 +220,11 @@ class SystemScore(models.Model):
         columns = {field.name: getattr(self, field.name) for field in fields(SystemResult)}
         return SystemResult(**columns | {"system": self.system.name})
 
+    @property
+    def lacking(self) -> int:
+        """In how many topics others have scores (or, by win rate, answers) and it has none."""
+        return self.ranking.topics - self.topics
+
 
 class AnnotatorReport(models.Model):
     """Every figure about one annotator (docs/annotator-figures.md), as of `version`.

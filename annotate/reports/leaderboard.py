@@ -38,7 +38,7 @@ from annotate.reports.rests_on import RestsOn
 from annotate.reports.standing import answer, by_author, open_tests, tests_of
 from annotate.reports.study import worker_is_there
 from formats.analyses import annotator_agreement
-from formats.points import Unit, unit_of, why_untested
+from formats.points import Unit, over_all_topics, unit_of, why_untested
 from formats.results import (
     CurvePoint,
     Difference,
@@ -139,6 +139,12 @@ class Board:
         if self.of_topic and self.score == WIN_RATE:
             return _("Win rates are tested over all topics together, not in one topic.")
         return why_untested(self.score)
+
+    @property
+    def over_all_topics(self) -> str:
+        """How systems that lack summaries are compared with others; "" where none does."""
+        is_missing = self.score != WIN_RATE and any(row.lacking for row in self.everyone)
+        return over_all_topics() if is_missing else ""
 
     @property
     def has_intervals(self) -> bool:
@@ -518,6 +524,8 @@ def _by_length(
         texts = Sentence.objects.filter(topic__in=topics).order_by().values_list("document__name")
         lengths = dict(texts.annotate(characters=Avg(Length("text"))))
         return ByLength.of({result.system: result.score for result in results}, lengths, of_summaries=True)
+    if any(result.lacking for result in results):  # means over different topics
+        return None
     scores = Score.objects.filter(summary__topic__in=topics, fit__judgments__gt=0, scored_by=ScoredBy.RECOMMENDED)
     means = scores.order_by().values_list("summary__system__name").annotate(Avg("by_length"))
     return ByLength.of({result.system: result.score for result in results}, dict(means))

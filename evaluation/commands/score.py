@@ -13,8 +13,9 @@ from evaluation.commands.tables import Table
 from evaluation.commands.win_rates import LABEL, Rated, percent
 from evaluation.evaluate import SummaryResult, TopicResult, UndeterminedTopic, bounds_of, evaluate
 from evaluation.evidence import UNDETERMINED_PRIOR, Evidence, Settings
+from evaluation.missing import means_of_missing
 from evaluation.scoring.ranking import Comparison
-from formats.points import Unit, unit_of, what_a_point_is, why_untested
+from formats.points import Unit, over_all_topics, unit_of, what_a_point_is, why_untested
 from formats.results import Ground, SystemResult, to_json
 from formats.results.length import ByLength
 from formats.results.scores import has_intervals, is_tested
@@ -176,18 +177,20 @@ def _systems_table(
     judged = sum(result.judgments > 0 for result in results)
     ranks = ("ranks",) * is_tested(settings.score)
     bounds = ("low", "high") if over == "topics" or has_intervals(settings.score) else ()
+    lacking = ("lacking",) * any(system.lacking for system in systems)
     return Table(
         title="All topics",
         notes=(
             f"mean over {common.number(judged or len(results), 'topic')}"
             + f", 95% intervals over {over}" * bool(bounds)
             + ", ranks that remain possible given the significant differences (Holm)" * is_tested(settings.score),
+            *([over_all_topics()] if any(system.lacking for system in systems) else []),
             *([what_a_point_is()] if settings.score == "importance" else []),
             *([why_untested(settings.score) or ground.words] if judged else ()),
             *([explained.words] if judged and (explained := _by_length(systems, results)) else ()),
         ),
         shows=_shows(settings, unit),
-        columns=("rank", *ranks, "system", unit.named(settings.score), *bounds, "topics"),
+        columns=("rank", *ranks, "system", unit.named(settings.score), *bounds, "topics", *lacking),
         rows=tuple(
             (
                 system.rank,
@@ -196,6 +199,7 @@ def _systems_table(
                 system.score,
                 *((system.low, system.high) if bounds else ()),
                 system.topics,
+                *(system.lacking for _ in lacking),
             )
             for system in systems
         ),
@@ -205,10 +209,16 @@ def _systems_table(
 def _by_length(systems: Sequence[SystemResult], results: Sequence[TopicResult]) -> ByLength | None:
     """Over the topics with judgments."""
     owed: dict[str, list[float]] = {system.system: [] for system in systems}
-    for summary in (summary for result in results if result.judgments for summary in result.summaries):
-        if summary.by_length is not None and summary.system in owed:
-            owed[summary.system].append(summary.by_length)
-    means = {system: sum(values) / len(values) for system, values in owed.items() if values}
+    rows = [
+        (result.topic_id, summary.system, summary.by_length)
+        for result in results
+        if result.judgments
+        for summary in result.summaries
+        if summary.by_length is not None and summary.system in owed
+    ]
+    for _topic, system, of_length in rows:
+        owed[system].append(of_length)
+    means = {system: sum(values) / len(values) for system, values in owed.items() if values} | means_of_missing(rows)
     return ByLength.of({system.system: system.score for system in systems}, means)
 
 
@@ -216,16 +226,16 @@ def _rows(results: Sequence[TopicResult], systems: Sequence[SystemResult], rated
     """One row for each summary, and one without a topic for each system; with win rates where there are any."""
     columns = (
         *("topic", "system", "score", "se", "low", "high", "coverage"),
-        *("judgments", "rank", "rank_low", "rank_high", "topics"),
+        *("judgments", "rank", "rank_low", "rank_high", "topics", "lacking"),
     )
     summaries = [
-        (result.topic_id, s.system, s.score, s.se, s.low, s.high, s.coverage, result.judgments, *(None,) * 4)
+        (result.topic_id, s.system, s.score, s.se, s.low, s.high, s.coverage, result.judgments, *(None,) * 5)
         for result in results
         for s in result.summaries
     ]
     total = sum(result.judgments for result in results)
     means = [
-        ("", s.system, s.score, s.se, s.low, s.high, None, total, s.rank, s.rank_low, s.rank_high, s.topics)
+        ("", s.system, s.score, s.se, s.low, s.high, None, total, s.rank, s.rank_low, s.rank_high, s.topics, s.lacking)
         for s in systems
     ]
     table = Table(columns, (*summaries, *means))

@@ -20,6 +20,7 @@ from scipy import stats
 from evaluation.meta.correlation import without_dust
 from evaluation.meta.resampling import Matrix, Vector
 from evaluation.meta.scores import Scores
+from evaluation.missing import Additive
 from evaluation.statistics import finite
 from formats.results import DocumentSet, DocumentSets, DocumentSetsReport, RankTest, Scatter, ScatterPoint, ScoreMatrix
 from formats.results.metrics import Peers
@@ -118,10 +119,9 @@ def _studentized_range(k: int, level: float) -> float:
 
 
 def _score_matrix(matrix: Matrix, scores: Scores) -> ScoreMatrix:
-    """Topics by systems: machines first, then people, each by their means, the best first."""
+    """Topics by systems: machines first, then people, each by their means over the same topics, the best first."""
     present = np.isfinite(matrix)
-    totals = np.where(present, matrix, 0.0).sum(axis=1)
-    means = np.divide(totals, present.sum(axis=1), out=np.full(len(matrix), -np.inf), where=present.any(axis=1))
+    means = np.where(present.any(axis=1), Additive(present.T).means(matrix.T), -np.inf)
     order = sorted(range(len(matrix)), key=lambda k: (not scores.machines[k], -means[k], scores.systems[k]))
     return ScoreMatrix(
         topics=scores.topics,
@@ -132,7 +132,8 @@ def _score_matrix(matrix: Matrix, scores: Scores) -> ScoreMatrix:
 
 
 def scatter(dimension: str, metric: str, scores: Scores) -> Scatter:
-    """Each system's mean by a metric (x) and by people (y), over the topics that both scored, and how far people are.
+    """Each system's mean by a metric (x) and by people (y), over the same topics that both scored
+    (`evaluation.missing`), and how far people are.
 
     `gap`: the people's mean distance above the least-squares line through the machines, in standard deviations of the
     machines from it.
@@ -140,7 +141,8 @@ def scatter(dimension: str, metric: str, scores: Scores) -> Scatter:
     human, automatic = scores.human[dimension], scores.metrics[metric]
     present = np.isfinite(human) & np.isfinite(automatic)
     rows = np.flatnonzero(present.any(axis=1))
-    x, y = (np.array([table[k, present[k]].mean() for k in rows]) for table in (automatic, human))
+    fit = Additive(present.T)
+    x, y = (fit.means(table.T)[rows] for table in (automatic, human))
     machines = np.array(scores.machines, dtype=bool)[rows]
     points = tuple(
         ScatterPoint(scores.systems[k], scores.machines[k], *point)

@@ -6,13 +6,16 @@ topics for a sample and needs at least two of them. It is a paired t test: the v
 errors that the judgments leave, so nothing is added for these. In either case, the errors of other annotators of the
 kind count where they are larger (`evaluation.scoring.between_annotators`).
 
+Where systems lack summaries, all scores and differences are those of system + topic (`evaluation.missing`), so that
+they agree with each other; over topics, two systems' topics vary as those do that both have.
+
 Everything is sums over topics of products of matrices (systems, systems), so that thousands of systems take seconds.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Literal
 
@@ -20,6 +23,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import chdtr, stdtr, stdtrit
 
+from evaluation.missing import Additive
 from evaluation.scoring.between_annotators import Panel, squares_away
 from evaluation.scoring.stopping import StopRule
 from evaluation.statistics import holm
@@ -175,15 +179,17 @@ class Comparison:
         """The systems by name, with their mean scores and intervals between the `lowest` and the `highest` score."""
         judged, others = self._judged, self._others
         topics = np.where(judged.own > 0, judged.own, others.own)
-        score = np.where(judged.own > 0, judged.score, others.score) / np.maximum(topics, 1)
-        squares = judged.squares - judged.own * score**2
+        score = np.where(judged.own > 0, judged.score, others.score)
         variances = judged.variances[:-1, -1], judged.between[:-1, -1]
-        estimates = self._estimates(score, *variances, squares, judged.own, topics)
+        estimates = self._estimates(score, *variances, judged.squares, judged.own, judged.own, topics)
+        lacking = np.where(judged.own > 0, judged.topics, others.topics) - topics
         lows, highs = np.maximum(score - estimates.margin, lowest), np.minimum(score + estimates.margin, highest)
-        columns = (score, np.fmax(estimates.se, estimates.between), lows, highs, topics)
+        columns = (score, np.fmax(estimates.se, estimates.between), lows, highs, topics, lacking)
         return [
-            Mean(system, value, _known(se), _known(low), _known(high), int(number))
-            for system, value, se, low, high, number in zip(self.systems, *(c.tolist() for c in columns), strict=True)
+            Mean(system, value, _known(se), _known(low), _known(high), int(number), int(without))
+            for system, value, se, low, high, number, without in zip(
+                self.systems, *(column.tolist() for column in columns), strict=True
+            )
         ]
 
     @cached_property
@@ -200,17 +206,19 @@ class Comparison:
         sums, others = self._judged, self._others
         judged = sums.both[a, b]
         topics = np.where(judged > 0, judged, others.both[a, b])
-        value = np.where(judged > 0, sums.ahead[a, b] - sums.ahead[b, a], others.ahead[a, b] - others.ahead[b, a])
-        value /= topics
+        value = np.where(judged > 0, sums.differences(a, b), others.differences(a, b))
         value[np.abs(value) < 10.0**-DECIMALS] = 0.0
-        squares = sums.apart[a, b] - judged * value**2
+        squares = sums.apart[a, b] - judged * sums.shared(a, b) ** 2
         variances = sums.variances[a, b], sums.between[a, b]
-        return self._estimates(value, *variances, squares, judged, topics)
+        return self._estimates(value, *variances, squares, judged, sums.equivalent(a, b), topics)
 
     @cached_property
     def _adjusted(self) -> Matrix:
-        """(k,): p-values of all pairs tested together."""
-        return self._contrasts.adjusted_p if self.is_tested else np.full(len(self._pairs[0]), np.nan)
+        """(k,): p-values of all pairs tested together; 1 where the topics that both have do not show the difference."""
+        if not self.is_tested:
+            return np.full(len(self._pairs[0]), np.nan)
+        p, is_shown = self._contrasts.adjusted_p, self._contrasts.value * self._judged.shared(*self._pairs) > 0
+        return np.where(is_shown | np.isnan(p), p, 1.0)
 
     @cached_property
     def _significant(self) -> Flags:
@@ -223,18 +231,29 @@ class Comparison:
         return significant
 
     def _estimates(
-        self, value: Matrix, variance: Matrix, between: Matrix, squares: Matrix, judged: Matrix, topics: Matrix
+        self,
+        value: Matrix,
+        variance: Matrix,
+        between: Matrix,
+        squares: Matrix,
+        judged: Matrix,
+        equivalent: Matrix,
+        topics: Matrix,
     ) -> _Estimates:
         """`variance`: sums of those that the judgments leave; `between`: of those between annotators; `squares`: sums
-        of squared distances from the mean."""
+        of squared distances from the mean over `judged` topics, as informative as `equivalent` of them."""
         number = np.where(judged > 0, judged, np.nan)
         se, of_kind = (np.sqrt(np.maximum(own, 0.0)) / number for own in (variance, between))
         freedom = np.full(value.shape, np.inf)
         if self.over == "topics":
             number, freedom = np.where(judged > 1, judged, np.nan), np.maximum(judged - 1.0, 1.0)
-            squares = np.maximum(squares, 0.0)
-            of_topics = np.sqrt(squares / freedom / number)
-            se = np.where(_agree_too_well(squares, variance / number, freedom), np.fmax(se, of_topics), of_topics)
+            squares, equivalent = np.maximum(squares, 0.0), np.where(judged > 1, equivalent, np.nan)
+            of_topics = np.sqrt(squares / freedom / equivalent)
+            se = np.where(
+                _agree_too_well(squares, variance / number * (equivalent / number), freedom),
+                np.fmax(se, of_topics),
+                of_topics,
+            )
         annotators = 0.0 if self._panel is None else self._panel.effective
         return _Estimates(value, se, freedom, topics, of_kind, annotators, self.stop_rule, self._judgments)
 
@@ -248,37 +267,63 @@ class Comparison:
             scores[row, places] = standing.scores
             centred[row, places] = scores[row, places] - (scores[row, places].mean() if places else 0.0)
             has[row, places] = 1.0
+        own, fit = has.sum(axis=0), Additive(has > 0)
+        plain = scores.sum(axis=0) / np.maximum(own, 1)
         compared = np.column_stack([has, np.ones(len(has))])
-        variances = self._variances(standings, compared)
+        variances = self._variances(standings, compared, fit)
         return _Sums(
-            own=has.sum(axis=0),
-            score=scores.sum(axis=0),
-            squares=(scores**2).sum(axis=0),
+            topics=int(has.any(axis=1).sum()),
+            own=own,
+            score=plain if fit.is_whole else fit.means(scores),
+            squares=(scores**2).sum(axis=0) - own * plain**2,
             both=_over_topics(has, has),
             ahead=_over_topics(centred, has),
             apart=self._apart(centred, has),
             variances=variances,
-            between=self._between(standings, panel, compared, variances),
+            between=self._between(standings, panel, compared, variances, fit),
+            fit=fit,
         )
 
-    def _variances(self, standings: Sequence[Standing], has: Matrix, factors: Matrix | float = 1.0) -> Matrix:
+    def _variances(
+        self, standings: Sequence[Standing], has: Matrix, fit: Additive, factors: Matrix | float = 1.0
+    ) -> Matrix:
         """Of how far the row is ahead of the column: sums over topics, times their factors."""
+        of_topics = [
+            (places, factor * np.asarray(standing.covariance, dtype=np.float64).reshape(len(places), len(places)))
+            for standing, factor in zip(standings, np.broadcast_to(factors, len(has)), strict=True)
+            for places in [[self._place[system] for system in standing.systems]]
+        ]
         covariance, variances = np.zeros((has.shape[1],) * 2), np.zeros(has.shape)
-        for row, (standing, factor) in enumerate(zip(standings, np.broadcast_to(factors, len(has)), strict=True)):
-            places = [self._place[system] for system in standing.systems]
-            own = factor * np.asarray(standing.covariance, dtype=np.float64).reshape(len(places), len(places))
+        if not fit.is_whole:
+            covariance[:-1, :-1] = fit.covariance(of_topics)
+            own = np.diag(covariance)
+            return (own[:, None] + own - 2 * covariance) * _squared_topics(has)
+        for row, (places, own) in enumerate(of_topics):
             variances[row, places] = np.diag(own)
             covariance[np.ix_(places, places)] += own
         spread = _over_topics(variances, has)
         return spread + spread.T - 2 * covariance
 
-    def _between(self, standings: Sequence[Standing], panel: Panel | None, has: Matrix, variances: Matrix) -> Matrix:
+    def _between(
+        self, standings: Sequence[Standing], panel: Panel | None, has: Matrix, variances: Matrix, fit: Additive
+    ) -> Matrix:
         """Variances that hold for other annotators, too; nan where they are unknown."""
         if panel is None or not panel.is_informative:
             return np.full(variances.shape, np.nan)
-        away = squares_away(standings, self.systems, has)
-        added = panel.inflation * (away - self._variances(standings, has, panel.chance))
+        if fit.is_whole:
+            away = squares_away(standings, self.systems, has)
+        else:
+            parts = [self._part(fit, topic, standing) for topic, standing in enumerate(standings)]
+            away = squares_away(parts, self.systems, np.ones(has.shape)) * _squared_topics(has)
+        added = panel.inflation * (away - self._variances(standings, has, fit, panel.chance))
         return np.asarray(np.maximum(variances + added, away))
+
+    def _part(self, fit: Additive, topic: int, standing: Standing) -> Standing:
+        """What the topic's annotators add to the means of all systems."""
+        assert standing.shares is not None, "a panel has names"
+        places = [self._place[system] for system in standing.systems]
+        added = fit.parts(topic, places, np.asarray(standing.shares.added, dtype=np.float64))
+        return replace(standing, systems=self.systems, shares=replace(standing.shares, added=added))
 
     def _apart(self, scores: Matrix, has: Matrix) -> Matrix:
         """(systems, systems): sums of squared differences; zeros over judgments, which do not need them."""
@@ -290,10 +335,12 @@ class Comparison:
 
 @dataclass(frozen=True)
 class _Sums:
-    """Over topics, for each system (s,) or each two (s, s) that a topic has: `own`, `both`: how many; `score`,
-    `squares`: of the scores; `ahead`: of the row's score; `apart`: of squared differences; `variances` that judgments
-    leave, and those `between` annotators: (s + 1, s + 1), the last column for a score of 0, so each system's own."""
+    """Over `topics`, for each system (s,) or each two (s, s) that a topic has: `own`, `both`: how many; `score`: the
+    mean; `squares`: of the distances from that of its own topics; `ahead`: of the row's score; `apart`: of squared
+    differences; `variances` that judgments leave, and those `between` annotators: (s + 1, s + 1), the last column for a
+    score of 0, so each system's own. `score` and both variances are those of the `fit` where summaries are missing."""
 
+    topics: int
     own: Matrix
     score: Matrix
     squares: Matrix
@@ -302,6 +349,19 @@ class _Sums:
     apart: Matrix
     variances: Matrix
     between: Matrix
+    fit: Additive
+
+    def shared(self, a: Places, b: Places) -> Matrix:
+        """(k,): the mean of how far a is ahead of b, over the topics that have both."""
+        return np.asarray((self.ahead[a, b] - self.ahead[b, a]) / np.maximum(self.both[a, b], 1))
+
+    def differences(self, a: Places, b: Places) -> Matrix:
+        """(k,): the differences of the scores."""
+        return self.shared(a, b) if self.fit.is_whole else np.asarray(self.score[a] - self.score[b])
+
+    def equivalent(self, a: Places, b: Places) -> Matrix:
+        """(k,): how many topics with both would compare a and b as surely."""
+        return self.both[a, b] if self.fit.is_whole else self.fit.equivalent[a, b]
 
 
 def _agree_too_well(squares: Matrix, variance: Matrix, freedom: Matrix) -> Flags:
@@ -313,6 +373,11 @@ def _agree_too_well(squares: Matrix, variance: Matrix, freedom: Matrix) -> Flags
 def _over_topics(left: Matrix, right: Matrix) -> Matrix:
     """(s, s): the sums over topics of products. (Zeros that are never read take no memory.)"""
     return left.T @ right if len(left) else np.zeros((left.shape[1], right.shape[1]))
+
+
+def _squared_topics(has: Matrix) -> Matrix:
+    """(s + 1, s + 1): the squares of the numbers of topics that have both."""
+    return np.asarray(np.square(has.T @ has))
 
 
 def _known(value: float) -> float | None:

@@ -193,6 +193,7 @@ class SystemResult:
 
     `rank`: 1 is best, equals share it; `rank_low` to `rank_high`: 1 + the number of systems that are significantly
     better, to the number of those that are not significantly worse (itself included); None where nothing is tested.
+    `topics`: those where it has a score; `lacking`: those where it has none, and only others have.
     `coverage`: the mean over the same topics, where it is shown next to the score.
     """
 
@@ -206,6 +207,7 @@ class SystemResult:
     rank_high: int | None
     topics: int
     coverage: float | None = field(default=None, kw_only=True)
+    lacking: int = field(default=0, kw_only=True)
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,7 +18,7 @@ DECIMALS = 12
 MOST_COMPARED = 200
 
 
-def wilson(k: int, n: int) -> tuple[float, float]:
+def wilson(k: float, n: int) -> tuple[float, float]:
     """The 95% interval of k of n (Wilson 1927); n must not be 0."""
     p = k / n
     centre, margin = p + Z95**2 / (2 * n), Z95 * math.sqrt(p * (1 - p) / n + Z95**2 / (4 * n**2))
@@ -47,7 +47,8 @@ def share(k: int, n: int, p: float | None = None, chance: float | None = None) -
 
 
 class Mean(NamedTuple):
-    """A system's mean score over so many topics, with its standard error and 95% interval where they are known."""
+    """A system's mean score, with its standard error and 95% interval where they are known; it has scores of its own in
+    so many topics, and none in as many as it is `lacking`."""
 
     system: str
     score: float
@@ -55,6 +56,7 @@ class Mean(NamedTuple):
     low: float | None
     high: float | None
     topics: int
+    lacking: int = 0
 
 
 def rank(
@@ -83,6 +85,7 @@ def rank(
                 rank_low=min(place, 1 + better.get(mean.system, 0)) if is_tested else None,
                 rank_high=max(place, len(ordered) - worse.get(mean.system, 0)) if is_tested else None,
                 topics=mean.topics,
+                lacking=mean.lacking,
             )
         )
     return tuple(results)

@@ -2,11 +2,13 @@
 
 from collections import Counter
 from itertools import pairwise
+from unittest.mock import ANY
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from scipy.linalg import block_diag
 from scipy.stats import norm, ttest_rel
 
 from evaluation.scoring import covariance
@@ -30,7 +32,75 @@ standings = st.lists(
 def test_a_systems_score_is_the_mean_over_its_topics() -> None:
     ranking = Comparison([standing({"a": 0.5, "b": 0.1}), standing({"a": 0.7})]).ranked()
 
-    assert [(r.system, r.score, r.topics) for r in ranking] == [("a", 0.6, 2), ("b", 0.1, 1)]
+    assert [(r.system, r.score, r.topics, r.lacking) for r in ranking] == [("a", 0.6, 2, 0), ("b", ANY, 1, 1)]
+    assert ranking[1].score == pytest.approx(0.2)  # .4 behind a in the topic that has both
+
+
+def test_a_system_with_summaries_of_topics_where_scores_are_high_is_not_first_for_that() -> None:
+    """b is highest in no topic, yet the mean of its own scores is the largest."""
+    hard, easy = standing({"a": 0.2, "c": 0.1}), standing({"a": 0.9, "b": 0.8, "c": 0.7})
+    for over in ("judgments", "topics"):
+        ranking = Comparison([easy, hard, easy, hard], over).ranked()
+
+        assert [(r.system, r.topics, r.lacking) for r in ranking] == [("a", 4, 0), ("b", 2, 2), ("c", 4, 0)]
+        assert [r.score for r in ranking] == pytest.approx([0.55, 0.475, 0.4])
+
+
+def test_scores_of_what_is_missing_are_least_squares_with_their_covariance() -> None:
+    """Of system + topic, by a general program; the variances are those of the estimates."""
+    rng = np.random.default_rng(5)
+    has = rng.random((6, 5)) < 0.6
+    has[0], has[1:, 0] = True, True
+    truth = rng.normal(size=(6, 5))
+    square = rng.normal(size=(6, 5, 5))
+    names, topics, columns = "abcde", [], []
+    for t, own in enumerate(has):
+        places = np.flatnonzero(own)
+        matrix = (square[t] @ square[t].T)[np.ix_(places, places)]
+        topics.append(Standing(tuple(names[k] for k in places), tuple(truth[t, places].tolist()), matrix, 30))
+        columns += [(t, k) for k in places]
+    design = np.zeros((len(columns), 11))
+    for row, (t, k) in enumerate(columns):
+        design[row, [t, 6 + k]] = 1.0
+    scores = np.zeros((5, 11))
+    scores[:, :6], scores[:, 6:] = 1 / 6, np.eye(5)
+    weights = scores @ np.linalg.pinv(design)
+    errors = block_diag(*(topic.covariance for topic in topics))
+    covariance = weights @ errors @ weights.T
+
+    comparison = Comparison(topics)
+    means = comparison.means()
+    assert [mean.score for mean in means] == pytest.approx(weights @ truth[has])
+    assert [mean.se for mean in means] == pytest.approx(np.sqrt(np.diag(covariance)))
+    of_system = {mean.system: mean.score for mean in means}
+    for own in comparison.differences():
+        a, b = names.index(own.better), names.index(own.worse)
+        assert own.difference == pytest.approx(of_system[own.better] - of_system[own.worse])
+        se = np.sqrt(covariance[a, a] + covariance[b, b] - 2 * covariance[a, b])
+        assert own.high - own.difference == pytest.approx(norm.ppf(0.975) * se)
+
+
+def test_systems_that_are_equal_wherever_both_are_do_not_differ() -> None:
+    """By the fit b is behind a, since c, that comes as close to b as it can, is far behind a elsewhere."""
+    both = standing({"a": 0.5, "b": 0.5, "c": 0.5})
+    comparison = Comparison([both, both, standing({"a": 0.9, "c": 0.1}), standing({"a": 0.9, "c": 0.1})])
+    tests = {(own.better, own.worse): own for own in comparison.differences()}
+
+    assert tests["a", "b"].difference == pytest.approx(0.2)
+    assert (tests["a", "b"].p, tests["a", "b"].significant) == (1.0, False)
+
+
+def test_systems_that_no_chain_of_topics_connects_are_ranked_by_their_own_topics() -> None:
+    apart = [standing({"a": 0.5, "b": 0.1}), standing({"c": 0.7, "d": 0.1}), standing({"c": 0.9})]
+    ranking = Comparison(apart).ranked()
+
+    assert [(r.system, round(r.score, 12), r.lacking) for r in ranking] == [
+        ("c", 0.8, 1),
+        ("a", 0.5, 2),
+        ("d", 0.2, 2),
+        ("b", 0.1, 2),
+    ]
+    assert {(d.better, d.worse) for d in Comparison(apart).differences()} == {("a", "b"), ("c", "d")}
 
 
 def test_intervals_of_means_come_from_the_topics_covariances() -> None:
@@ -197,6 +267,17 @@ def test_a_rank_lies_in_its_range_and_the_order_is_that_of_the_scores(found: lis
 
         assert all(1 <= r.rank_low <= r.rank <= r.rank_high <= len(ranking) for r in ranking)
         assert all(x.score >= y.score - 1e-12 and x.rank <= y.rank for x, y in pairwise(ranking))
+
+
+@given(standings)
+def test_no_system_is_above_one_that_is_surely_better(found: list[Standing]) -> None:
+    for over in ("judgments", "topics"):
+        comparison = Comparison(found, over)
+        ranks = {result.system: result for result in comparison.ranked()}
+        for own in comparison.differences():
+            if own.significant:
+                assert ranks[own.better].rank < ranks[own.worse].rank
+                assert ranks[own.worse].rank_low > 1
 
 
 @given(standings, st.randoms(use_true_random=False))

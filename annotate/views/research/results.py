@@ -50,6 +50,7 @@ COLUMNS = (
     "rank_low",
     "rank_high",
     "topics",
+    "lacking",
     "coverage",
     "rests_on",
     "person",
@@ -325,7 +326,7 @@ def _predicted_csv(board: Board) -> Content:
 
 
 def _cells(row: LeaderboardRow, board: Board) -> Sequence[str | float | None]:
-    figures = row.score, row.low, row.high, row.rank_low, row.rank_high, row.topics, row.coverage
+    figures = row.score, row.low, row.high, row.rank_low, row.rank_high, row.topics, row.lacking, row.coverage
     looks = "every look" if board.holds_at_every_look else "one look"
     return board.place(row), row.system, *figures, _rests_on(board), str(row.person).lower(), looks
 
@@ -346,7 +347,7 @@ def _latex(board: Board) -> Content:
     what = _("%(score)s of systems. Topics: %(topics)d. %(judgments)d judgments: %(rests_on)s") % about
     means = {"importance": what_a_point_is, WIN_RATE: what_a_win_rate_is}
     point = means[board.score]() if board.score in means else ""
-    caption = sentences(what, board.why_untested or board.ground.words, point)
+    caption = sentences(what, board.why_untested or board.ground.words, board.over_all_topics, point)
     computed = [*settings_in_words(board.settings), f"Preferendum {board.program_version}"]
     by_length = [explained.words] if (explained := board.by_length()) else []
     outdated = [_("These are the scores of earlier settings.")] if board.is_outdated else []
@@ -358,7 +359,9 @@ def _latex(board: Board) -> Content:
 
 def _latex_cells(row: LeaderboardRow, board: Board, unit: Unit) -> list[str]:
     ranks = as_it_is(row.rank_low) if row.rank_low == row.rank_high else f"{row.rank_low}–{row.rank_high}"
-    cells = [as_it_is(board.place(row)), row.system, unit.show(row.score)]
+    about = {"system": row.system, "n": row.topics, "of": board.topics}
+    name = _("%(system)s (%(n)d of %(of)d topics)") % about if row.lacking else row.system
+    cells = [as_it_is(board.place(row)), name, unit.show(row.score)]
     cells += [unit.interval(row.low, row.high)] if board.has_intervals else []
     cells += [] if board.why_untested else [ranks]
     return cells + (["–" if row.coverage is None else f"{row.coverage:.2f}"] if has_coverage(board) else [])

@@ -32,6 +32,7 @@ from annotate.models import (
 from annotate.models.study import sum_of_topics
 from evaluation.evaluate import TopicResult
 from evaluation.evidence import AS_PUBLISHED, Settings
+from evaluation.missing import means_of_missing
 from evaluation.scoring.asking import NO_PAIRS, Queue
 from evaluation.scoring.covariance import pack, unpack
 from evaluation.scoring.ranking import Comparison
@@ -59,6 +60,8 @@ BY_SENTENCES = (ScoredBy.RECOMMENDED, ScoredBy.PUBLISHED)
 Results = Mapping[ScoredBy, TopicResult]
 
 BATCH = 500
+#: Of a system's result, what is stored elsewhere.
+DERIVED = ("system", "coverage", "lacking")
 #: The points of a curve continued at every fit; at this many, every second one is dropped.
 MOST_POINTS = 50
 #: Columns emptied in fits that are not the newest.
@@ -298,8 +301,10 @@ def _standings(study_id: int, scored_by: str, version: int) -> Standings:
     topics = tuple(standing for standing in by_topic.values() if standing.judgments)
     fits = Fit.objects.newest(scored_by).filter(topic__study=study_id, judgments__gt=0)
     shared = [_shared(settings) for settings in fits.values_list("settings", flat=True)]
-    covered = Score.objects.filter(fit__in=fits, score__isnull=False, coverage__isnull=False)
-    means = covered.order_by().values_list("summary__system__name").annotate(Avg("coverage"))
+    covered = Score.objects.filter(fit__in=fits, score__isnull=False, coverage__isnull=False).order_by()
+    means = covered.values_list("summary__system__name").annotate(Avg("coverage"))
+    is_missing = len({frozenset(topic.systems) for topic in topics}) > 1
+    of_topics = covered.values_list("fit__topic", "summary__system__name", "coverage") if is_missing else ()
     return Standings(
         study_id=study_id,
         scored_by=scored_by,
@@ -307,7 +312,7 @@ def _standings(study_id: int, scored_by: str, version: int) -> Standings:
         judgments=sum(topic.judgments for topic in topics),
         settings=None if any(settings != shared[0] for settings in shared) else shared[0] if shared else {},
         topics=topics,
-        coverage=dict(means),
+        coverage=dict(means) | means_of_missing(of_topics),
         number=len(topics),
         stop_rule=_stop_rule(study_id) if scored_by == ScoredBy.RECOMMENDED else None,
     )
@@ -387,7 +392,7 @@ def _replace_systems(ranking: Ranking, standings: Standings, systems: Sequence[S
             ranking=ranking,
             system_id=keys[result.system],
             coverage=standings.coverage.get(result.system),
-            **{name: value for name, value in to_json(result).items() if name not in ("system", "coverage")},
+            **{name: value for name, value in to_json(result).items() if name not in DERIVED},
         )
         for result in systems
     ]

@@ -98,7 +98,9 @@ class ComparedSummaries:
     def in_topics(self, results: Iterable[SystemResult]) -> tuple[SystemResult, ...]:
         """Results of all topics together, with the number of topics where each system was judged."""
         judged = self.judged_topics
-        return tuple(replace(own, topics=judged[own.system]) for own in results)
+        return tuple(
+            replace(own, topics=judged[own.system], lacking=self.number_judged - judged[own.system]) for own in results
+        )
 
     def outcome(self, outcome: Outcome) -> Outcome:
         """The same of a what-if."""
