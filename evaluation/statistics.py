@@ -9,9 +9,13 @@ from numpy.typing import NDArray
 from scipy import special, stats
 
 from formats.results import Bounded, Figure
-from formats.results.statistics import Z95
+from formats.results.statistics import DECIMALS, Z95, wilson
 
 Vector = NDArray[np.float64]
+
+
+#: Resampled values that differ by less are equal.
+EQUAL = 10.0**-DECIMALS
 
 
 def finite(value: float | None) -> float | None:
@@ -29,9 +33,20 @@ def percentile_interval(resampled: Vector, level: float = 0.95) -> tuple[float, 
 
 
 def bounded(value: float, resampled: Vector) -> Bounded:
-    """The value with its percentile interval, as records keep it; without resamples there is none."""
+    """The value with its percentile interval, as records keep it; none without resamples, or where all are alike: that
+    says nothing of samples that were not drawn."""
     low, high = percentile_interval(resampled)
-    return Bounded(finite(value), finite(low), finite(high))
+    return (
+        Bounded(finite(value), finite(low), finite(high)) if high - low > EQUAL else Bounded(finite(value), None, None)
+    )
+
+
+def bounded_share(value: float, resampled: Vector, n: int) -> Bounded:
+    """The same of a mean of shares; where all resamples are alike, Wilson's interval (1927) of n independent ones."""
+    own = bounded(value, resampled)
+    if own.value is None or own.low is not None or not len(resampled) or not n:
+        return own
+    return Bounded(own.value, *wilson(n * own.value, n))
 
 
 def fisher_interval(r: float, n: int) -> tuple[float | None, float | None]:
@@ -43,9 +58,9 @@ def fisher_interval(r: float, n: int) -> tuple[float | None, float | None]:
 
 
 def mean(sample: Vector, chance: float | None = None) -> Figure:
-    """The mean of a sample, with its 95% interval by the normal distribution where there are two values or more."""
+    """The mean of a sample, with its 95% interval by the normal distribution where values differ."""
     n = len(sample)
-    if n < 2:
+    if n < 2 or np.ptp(sample) == 0:
         return Figure(float(sample[0]) if n else None, n, chance=chance)
     value, margin = float(sample.mean()), Z95 * float(sample.std(ddof=1)) / math.sqrt(n)
     return Figure(value, n, value - margin, value + margin, chance=chance)

@@ -197,6 +197,13 @@ def _agreement(facts: StudyFacts) -> Iterator[str]:
     if own is None:
         return
     alpha, kappa = AGREEMENT
+    percent = "–" if own.percent.value is None else f"{100 * own.percent.value:.0f}%"
+    if own.why == "few_pairs":
+        yield _(
+            "Two or more annotators judged %(pairs)d pairs, too few for a coefficient of agreement; %(percent)s of any "
+            "two judgments agree."
+        ) % {"pairs": own.pairs, "percent": percent}
+        return
     yield _(
         "On the %(pairs)d pairs that two or more annotators judged, Krippendorff’s alpha [[%(alpha_key)s]] is "
         "%(alpha)s, Fleiss’ kappa [[%(kappa_key)s]] is %(kappa)s, and %(percent)s of any two judgments agree (alpha "
@@ -207,7 +214,7 @@ def _agreement(facts: StudyFacts) -> Iterator[str]:
         "kappa_key": kappa,
         "alpha": _bounded(own.alpha),
         "kappa": _bounded(own.kappa),
-        "percent": "–" if own.percent.value is None else f"{100 * own.percent.value:.0f}%",
+        "percent": percent,
     }
 
 

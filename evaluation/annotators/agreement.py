@@ -16,8 +16,9 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.stats import binom
 
-from evaluation.statistics import bounded, finite
+from evaluation.statistics import bounded, bounded_share, finite
 from formats.results import (
     Agreement,
     AlphaPoint,
@@ -29,6 +30,8 @@ from formats.results import (
     TopicAgreement,
     Why,
 )
+from formats.results.agreement import FEWEST_PAIRS, UNKNOWN
+from formats.results.statistics import wilson
 
 Vector = NDArray[np.float64]
 Numbers = NDArray[np.int64]
@@ -81,13 +84,19 @@ def _fields(record: Agreement) -> dict[str, Any]:
 
 
 def agreement(judgments: PairJudgments, draws: int = DRAWS, seed: int = 0) -> Agreement:
-    """Every one of the `STATISTICS`, over pairs of any number of annotators, between percentiles of a bootstrap."""
+    """Every one of the `STATISTICS`, over pairs of any number of annotators, between percentiles of a bootstrap.
+
+    Of fewer than `FEWEST_PAIRS` only the share of equal answers.
+    """
     counts = _counts(judgments)
     sizes = counts.sum(axis=1)
-    figures = {name: _bootstrap(counts, statistic, draws, seed) for name, statistic in STATISTICS.items()}
+    figures = {name: _bootstrap(counts, name, draws, seed) for name in STATISTICS}
     why: Why = "nobody_twice" if not len(counts) else "all_equal" if figures["alpha"].value is None else ""
+    p = None if why else _p(counts, is_above=(figures["alpha"].value or 0.0) > 0)
+    if not why and len(counts) < FEWEST_PAIRS:
+        figures, why, p = figures | {"alpha": UNKNOWN, "kappa": UNKNOWN}, "few_pairs", None
     comparisons = round(float((sizes * (sizes - 1)).sum() / 2))
-    return Agreement(judgments=len(judgments), pairs=len(counts), comparisons=comparisons, why=why, **figures)
+    return Agreement(judgments=len(judgments), pairs=len(counts), comparisons=comparisons, why=why, p=p, **figures)
 
 
 def with_others(judgments: PairJudgments, is_member: NDArray[np.bool_], draws: int = DRAWS, seed: int = 0) -> Figure:
@@ -100,14 +109,15 @@ def with_others(judgments: PairJudgments, is_member: NDArray[np.bool_], draws: i
         return Figure(None, 0)
     kinds, drawn = _drawn(pairs, draws, seed)
     shares = [_divide(sums[:, 0], sums[:, 1]) for sums in (pairs.sum(axis=0)[None], drawn @ kinds)]
-    own = bounded(float(shares[0][0]), shares[1])
+    own = bounded_share(float(shares[0][0]), shares[1], len(pairs))
     return Figure(own.value, int(every.sum()), own.low, own.high)
 
 
 def over_time(judgments: PairJudgments) -> tuple[AlphaPoint, ...]:
-    """Alpha with the first tenth of the judgments, the first two tenths, and so on."""
+    """Alpha with the first tenth of the judgments, the first two tenths, and so on, once there are `FEWEST_PAIRS`."""
     marks = sorted({round(len(judgments) * step / STEPS) for step in range(1, STEPS + 1)} - {0})
-    return tuple(AlphaPoint(m, finite(_whole(_counts(judgments.only(slice(m))), _alpha))) for m in marks)
+    counts = ((m, _counts(judgments.only(slice(m)))) for m in marks)
+    return tuple(AlphaPoint(m, finite(_whole(own, _alpha)) if len(own) >= FEWEST_PAIRS else None) for m, own in counts)
 
 
 def pairwise(judgments: PairJudgments) -> PairwiseAgreement:
@@ -204,11 +214,40 @@ def _whole(counts: Vector, statistic: Statistic) -> float:
     return float(statistic(counts.sum(axis=0)[None], _compare(counts).sum(axis=0)[None])[0])
 
 
-def _bootstrap(counts: Vector, statistic: Statistic, draws: int, seed: int) -> Bounded:
+def _bootstrap(counts: Vector, name: str, draws: int, seed: int) -> Bounded:
     if not len(counts):
-        return Bounded(None, None, None)
+        return UNKNOWN
     kinds, drawn = _drawn(counts, draws, seed)
-    return bounded(_whole(counts, statistic), statistic(drawn @ kinds, drawn @ _compare(kinds)))
+    statistic = STATISTICS[name]
+    own = bounded(_whole(counts, statistic), statistic(drawn @ kinds, drawn @ _compare(kinds)))
+    return own if own.value is None or own.low is not None else _where_all_are_alike(counts, name, own.value)
+
+
+def _where_all_are_alike(counts: Vector, name: str, value: float) -> Bounded:
+    """Between what it would be at both ends of Wilson's interval (1927) of the share of equal answers, a pair being one
+    case."""
+    n, chance = counts.sum(), float(_by_chance(counts.sum(axis=0)[None])[0])
+    ends = np.array(wilson(len(counts) * _whole(counts, _percent), len(counts)))
+    if name != "percent":
+        ends = 1 - (1 - ends) / (1 - chance) * ((n - 1) / n if name == "alpha" else 1)
+    return Bounded(value, min(value, float(ends[0])), max(value, float(ends[1])))
+
+
+def _p(counts: Vector, *, is_above: bool) -> float:
+    """That so many comparisons of answers that prefer one of the two, or more (fewer, where it is not above chance),
+    come out alike if all are a coin's; exact, two-sided."""
+    decided = np.rint(counts[:, [0, 2]]).astype(np.int64)
+    alike = int((decided * (decided - 1) // 2).sum())
+    sizes, times = np.unique(decided.sum(axis=1), return_counts=True)
+    most = int((times * (sizes * (sizes - 1) // 2)).sum()) + 1
+    together = np.ones(most // 2 + 1, dtype=np.complex128)
+    for size, number in zip(sizes.tolist(), times.tolist(), strict=True):
+        first = np.arange(size + 1)
+        equal = (first * (first - 1) + (size - first) * (size - first - 1)) // 2
+        together *= np.fft.rfft(np.bincount(equal, binom.pmf(first, size, 0.5), most)) ** number
+    of_alike = np.fft.irfft(together, most)
+    tail = of_alike[alike:] if is_above else of_alike[: alike + 1]
+    return float(np.clip(2 * tail.sum(), 0.0, 1.0))
 
 
 def _drawn(counts: Vector, draws: int, seed: int) -> tuple[Vector, Vector]:

@@ -22,7 +22,7 @@ from evaluation.metrics.mutations import NEGATIVES, Text, chain
 from evaluation.metrics.registry import MissingEvidence
 from evaluation.metrics.trained import digest
 from evaluation.papers.prefscore import FEATURES, Documents, Prefscore
-from evaluation.statistics import bounded
+from evaluation.statistics import bounded_share
 from formats.readers.trained_metrics import LeftOut, Linear, Source, TrainedMetric
 from formats.results.preference_training import PreferenceTraining
 from preferendum import __version__
@@ -104,7 +104,10 @@ class PreferenceCourse:
         told = [_right(part.differences @ _weights(left_out[story])) for story, part in by_story.items() if left_out]
         longer = [_right(part.words) for part in by_story.values()]
         accuracy, by_length = (_over_stories(shares, draws) for shares in (told, longer))
-        return PreferenceTraining(references, len(stories), len(pairs.story), bounded(*accuracy), bounded(*by_length))
+        n = len(stories)
+        return PreferenceTraining(
+            references, n, len(pairs.story), bounded_share(*accuracy, n), bounded_share(*by_length, n)
+        )
 
 
 @dataclass(frozen=True, slots=True, eq=False)

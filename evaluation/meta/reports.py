@@ -26,7 +26,7 @@ from evaluation.meta.agreement import (
 )
 from evaluation.meta.resampling import Resamples, Statistic, of_mixed, permutation_test, williams
 from evaluation.meta.scores import Scores
-from evaluation.statistics import bounded, finite, fisher_interval, holm
+from evaluation.statistics import bounded, bounded_share, finite, fisher_interval, holm
 from formats.results import (
     Bounded,
     Correlation,
@@ -94,12 +94,13 @@ def metric_agreement(
     without = np.array([(own.mean[0], own.pooled[0]) for own in each]).reshape(-1, 2)
     accuracy = pairwise_accuracy(human, metric)
     is_tested = scores.can_test(name)
+    n = resamples.cases
     topics = tuple(_topics(scores.topics, human, metric, is_tested))
     return MetricAgreement(
         metric=name,
         signature=scores.signatures[name],
-        agreement=_widened(bounded(float(value.mean[0]), resampled.mean), without[:, 0], SHARES),
-        agreement_pooled=_widened(bounded(float(value.pooled[0]), resampled.pooled), without[:, 1], SHARES),
+        agreement=_widened(bounded_share(float(value.mean[0]), resampled.mean, n), without[:, 0], SHARES),
+        agreement_pooled=_widened(bounded_share(float(value.pooled[0]), resampled.pooled, n), without[:, 1], SHARES),
         correlations={at: _correlations(human, metric, at, resamples) for at in LEVELS},
         significant={kind: _significant(topics, kind, level) for kind in COEFFICIENTS},
         accuracy=finite(accuracy.value),

@@ -41,6 +41,12 @@ class Resamples:
     systems: Matrix
     topics: Matrix
 
+    @property
+    def cases(self) -> int:
+        """How many independent ones are drawn: the systems or the topics, whichever are fewer."""
+        drawn = [own.shape[1] for own in (self.systems, self.topics) if (own != 1).any()]
+        return min(drawn, default=0)
+
     @classmethod
     def whole(cls, systems: int, topics: int) -> Resamples:
         """Everything once: the data as they are."""

@@ -9,6 +9,8 @@ from functools import partial
 from formats import results
 from formats.plots import course_plot
 from formats.results import Agreement, Bounded, StudyAgreement
+from formats.results.agreement import FEWEST_PAIRS
+from formats.results.statistics import LEVEL
 from formats.shown import DASH, Cell, Column, Figure, Shown, Table, as_text, figure, percent
 from formats.words import gettext as _
 from formats.words import gettext_noop
@@ -23,11 +25,10 @@ STATISTICS = {
 WHY = {
     "nobody_twice": gettext_noop("No pair has been judged by two annotators yet."),
     "all_equal": gettext_noop("No answer prefers one of the two, so agreement cannot be computed."),
+    "few_pairs": gettext_noop("Fewer than ten pairs have been judged by two annotators."),
 }
 #: Two annotators who share fewer pairs are shown in grey: one pair more could turn their share round.
 THIN = 5
-#: Topics with fewer shared pairs come last: their alpha may be anything.
-FEW = 10
 #: So many topics, and annotators, are open on a page.
 OPEN = 10
 #: Steps of colour in the heat map.
@@ -131,14 +132,21 @@ def verdict(agreement: StudyAgreement) -> str:
 
 
 def _said(study: Agreement) -> str:
+    if study.why == "few_pairs":
+        sentence = _(
+            "Annotators agree in %(percent)s of %(comparisons)d comparisons. Fewer than ten pairs have two or more "
+            "judgments: too few to say whether that is more than chance."
+        )
+        return sentence % {"percent": printed(study.percent, is_share=True), "comparisons": study.comparisons}
     if study.why:
         return _(WHY[study.why])
+    is_sure = study.p is not None and study.p <= LEVEL
     than_chance = (
-        _("more often than by chance")
-        if (study.alpha.low or 0) > 0
+        _("as often as chance might give")
+        if not is_sure
+        else _("more often than by chance")
+        if (study.alpha.value or 0) > 0
         else _("less often than by chance")
-        if (study.alpha.high or 0) < 0
-        else _("as often as chance might give")
     )
     sentence = _(
         "Annotators agree in %(percent)s of %(comparisons)d comparisons, %(than_chance)s: Krippendorff’s alpha, "
@@ -220,8 +228,8 @@ def _by_topic(named: NamedAgreement) -> Table:
     apart = (_("Sentences"), named.agreement.sentences), (_("Summaries"), named.agreement.summaries)
     lines += [(title, own) for title, own in apart if own]
     some = [own for own in named.agreement.topics if own.pairs and own.topic in named.topics]
-    some.sort(key=lambda own: (own.pairs < FEW, own.alpha.value or 0 if own.pairs >= FEW else 0))
-    first = len(lines) + min(OPEN, sum(own.pairs >= FEW for own in some))
+    some.sort(key=lambda own: (own.pairs < FEWEST_PAIRS, own.alpha.value or 0))
+    first = len(lines) + min(OPEN, sum(own.pairs >= FEWEST_PAIRS for own in some))
     lines += [(named.topics[own.topic], own) for own in some]
     return Table(
         "agreement",
@@ -242,9 +250,10 @@ def _by_topic(named: NamedAgreement) -> Table:
         tuple(_line(title, own) for title, own in lines),
         note=_(
             "Topics with fewer than ten shared pairs come last, the lowest alpha of the others first. Each figure is "
-            "followed by its 95% interval, from a bootstrap over pairs; a dash means that there are too few data to "
-            "compute it. Direction-free: which sentence of a pair is stored first is an accident, so chance counts "
-            "every answer half in each direction. Alpha and kappa as they are usually computed may be lower."
+            "followed by its 95% interval, from a bootstrap over pairs, or Wilson’s where all pairs are alike; a dash "
+            "means that there are too few data to compute it. Direction-free: which sentence of a pair is stored first "
+            "is an accident, so chance counts every answer half in each direction. Alpha and kappa as they are usually "
+            "computed may be lower."
         ),
         marked=frozenset({0}),
         folded=not named.agreement.study.pairs,

@@ -5,9 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
+#: Of fewer shared pairs there are no coefficients: they may be anything.
+FEWEST_PAIRS = 10
 #: Why there is no alpha: nobody judged what another had judged; all who did found both sentences of every pair equally
-#: important.
-Why = Literal["", "nobody_twice", "all_equal"]
+#: important; there are fewer pairs than `FEWEST_PAIRS`.
+Why = Literal["", "nobody_twice", "all_equal", "few_pairs"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,7 +29,8 @@ class Agreement:
     """`pairs` judged by two or more annotators, `comparisons` of two judgments of the same pair, and what they show.
 
     `percent` of the comparisons with equal judgments; `alpha`: Krippendorff's; `kappa`: Fleiss'. Both are
-    direction-free: chance counts every answer half in each direction.
+    direction-free: chance counts every answer half in each direction. `p`: that answers which prefer one of the two
+    would agree so far from chance, on the side where alpha is, if all were given by a coin; two-sided.
     """
 
     judgments: int
@@ -37,6 +40,7 @@ class Agreement:
     alpha: Bounded
     kappa: Bounded
     why: Why
+    p: float | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -1,10 +1,12 @@
 import numpy as np
 import pytest
 from numpy.typing import NDArray
+from scipy.stats import binomtest, norm
 
 from evaluation.annotators import agreement
 from evaluation.annotators.agreement import PairJudgments
-from formats.results.agreement import AlphaPoint
+from formats.analyses.annotator_agreement import verdict
+from formats.results.agreement import UNKNOWN, AlphaPoint
 
 
 def said(*answers: list[float]) -> PairJudgments:
@@ -37,10 +39,10 @@ def test_two_people_who_agree_on_69_of_100_pairs_have_an_alpha_of_38_hundredths(
 
 
 def test_agreement_does_not_know_which_sentence_of_a_pair_was_stored_first() -> None:
-    answers = said([1, 1], [1, 0], [1, 1, 1], [0.5, 1], [0, 0], [1, 0, 0.5], [1, 1])
+    answers = said(*2 * [[1, 1], [1, 0], [1, 1, 1], [0.5, 1], [0, 0], [1, 0, 0.5], [1, 1]])
     found = agreement.agreement(answers)
     for seed in range(20):
-        which = np.random.default_rng(seed).random(7) < 0.5
+        which = np.random.default_rng(seed).random(14) < 0.5
         again = agreement.agreement(mirrored(answers, which))
         assert (again.percent.value, again.alpha.value, again.kappa.value) == pytest.approx(
             (found.percent.value, found.alpha.value, found.kappa.value)
@@ -54,10 +56,45 @@ def test_first_sentences_that_always_win_do_not_make_agreement_look_like_chance(
 
 
 def test_people_who_always_agree_have_an_alpha_of_one_and_people_who_never_prefer_none() -> None:
-    assert agreement.agreement(said([1, 1], [1, 1])).alpha.value == 1
+    assert agreement.agreement(said(*10 * [[1, 1]])).alpha.value == 1
     ties = agreement.agreement(said([0.5, 0.5], [0.5, 0.5]))
     assert ties.alpha.value is None
     assert ties.why == "all_equal"
+
+
+@pytest.mark.parametrize("pairs", [1, 2, 9])
+def test_of_fewer_than_ten_shared_pairs_there_is_a_share_with_wilsons_interval_and_no_coefficient(pairs: int) -> None:
+    found = agreement.agreement(said(*pairs * [[1, 1]]))
+
+    assert (found.percent.value, found.percent.high) == (1, 1)
+    assert found.percent.low == pytest.approx(pairs / (pairs + norm.ppf(0.975) ** 2))
+    assert found.alpha == found.kappa == UNKNOWN
+    assert (found.why, found.p) == ("few_pairs", None)
+    assert [point.alpha for point in agreement.over_time(said(*pairs * [[1, 1]]))] == [None] * min(10, 2 * pairs)
+
+
+@pytest.mark.parametrize("answers", [[1, 1], [1, 0], [1, 1, 0], [1, 0.5], [0.5, 1, 0.5]])
+def test_no_interval_of_agreement_is_a_single_point(answers: list[float]) -> None:
+    """Also where all pairs are divided alike."""
+    for pairs in (3, 12):
+        found = agreement.agreement(said(*pairs * [answers]))
+        for own in (found.percent, found.alpha, found.kappa):
+            if own.value is not None:
+                assert own.low <= own.value <= own.high
+                assert own.high - own.low > 0.1
+    others = agreement.with_others(said(*12 * [answers]), said(*12 * [answers]).annotator == 0)
+    assert others.high - others.low > 0.1
+
+
+def test_agreement_is_more_than_chance_where_a_binomial_test_says_so() -> None:
+    """Of two people on 20 pairs the number of equal answers is binomial."""
+    for alike, p in ((14, binomtest(14, 20).pvalue), (15, binomtest(15, 20).pvalue), (4, binomtest(4, 20).pvalue)):
+        found = agreement.agreement(said(*alike * [[1, 1]], *(20 - alike) * [[1, 0]]))
+        assert found.p == pytest.approx(p)
+    threes = agreement.agreement(said(*12 * [[1, 1, 0]]))
+    assert threes.alpha.value < 0
+    assert threes.p == pytest.approx(2 * 0.75**12)  # one of three is alone in three of four cases
+    assert agreement.agreement(said(*12 * [[1, 1, 0]], [1, 1, 1], [1, 1, 1])).p > 0.05
 
 
 def test_the_interval_holds_the_value_and_narrows_with_more_pairs() -> None:
@@ -83,3 +120,15 @@ def test_agreement_with_others_compares_each_of_a_group_with_each_outside_it() -
     two = alike_in(0.69, 0.5, 100)
     alone, within = agreement.with_others(two, two.annotator == 0), agreement.agreement(two).percent
     assert (alone.value, alone.low, alone.high) == pytest.approx((within.value, within.low, within.high), abs=0.02)
+
+
+def test_words_say_more_or_less_than_chance_only_where_the_test_does() -> None:
+    def words(answers: PairJudgments) -> str:
+        return verdict(agreement.study_agreement(answers, [False]))
+
+    assert words(said([1, 1])).startswith("Annotators agree in 100 % [21, 100] of 1 comparisons. Fewer than ten pairs")
+    assert "chance gives" not in words(said(*5 * [[1, 1, 0]]))
+    assert "less often than by chance" not in words(said(*5 * [[1, 1, 0]]))
+    assert "more often than by chance" in words(said(*12 * [[1, 1]]))
+    assert "less often than by chance" in words(said(*12 * [[1, 0]]))
+    assert "as often as chance might give" in words(said(*7 * [[1, 1]], *5 * [[1, 0]]))
