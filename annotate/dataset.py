@@ -45,7 +45,7 @@ COLUMNS: Mapping[str, str] = {
     "seconds": "how long the annotator took, where that is known",
     "annotator": "a pseudonym",
     "kind": "who judged: `human`, `machine` or `simulated`",
-    "reason": "why the pair was shown: `random`, `suggested` (chosen adaptively) or `imported`",
+    "reason": "why the pair was shown: `random`, `suggested` (chosen because it tells more) or `imported`",
     "at": "when (ISO 8601), where that is known",
     "design_weight": "how many times likelier the pair was drawn than by lot; 0 if it was not drawn by lot",
 }

@@ -1,12 +1,17 @@
 """What answers about whole summaries tell, and whether what is said of them holds.
 
-    OPENBLAS_NUM_THREADS=1 python -m benchmarks.direct [--of agreement coverage coin later time] [--studies 100]
+    OPENBLAS_NUM_THREADS=1 python -m benchmarks.direct [--of agreement asking coverage coin later time] [--studies 100]
         [--seeds 10]
 
 agreement: with people (equation 1, mean over topics). The ratings of one real rater a topic, drawn at random, answer;
 15 % of the answers are a coin's, equal ratings are a tie; the truth is the mean of the other raters, who gave no
 answer. Pairs are those that a study asks for (`next_pairs`). Beside it the best metric of the registry that sees no
 human score, on the same truths, and each topic fitted by itself.
+
+asking: the mean squared error of systems' win rates if pairs are chosen before the first answer (`next_pairs`), by the
+answers so far (the same rule with p (1 - p) times the variance of alpha_i - alpha_j of a fit after every answer of all
+topics), and at random. Answers are those of one random rater a topic, as above; the truth are the win rates of all
+raters on all topics, 15 % of the answers being a coin's. Ratios with Monte Carlo standard errors, over the same raters.
 
 coverage, coin: made-up studies. alpha normal (standard deviation 1), deviations of summaries .7, each annotator with a
 taste of their own for every system (.5) and care of .5, 1 or 2 times the utilities; all pairs equally likely. `heavy`:
@@ -31,14 +36,14 @@ import time
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import product
+from itertools import combinations, product
 
 import numpy as np
 from scipy.special import expit
 
 from benchmarks.corpora import DATA, DOCUMENTS, PEERS, POOLS, read
 from evaluation.evidence import Evidence
-from evaluation.fit.effects import Variances
+from evaluation.fit.effects import USUAL_ITEM, USUAL_SYSTEM, Variances
 from evaluation.fit.kernel import expected
 from evaluation.meta.agreement import agreement
 from evaluation.meta.resampling import Resamples
@@ -95,9 +100,13 @@ class Rated:
     def answers(self, who: np.ndarray, some: np.ndarray, size: int, rng: np.random.Generator) -> Answers:
         """So many a topic, about some of the systems, by these raters."""
         texts = {topic: {self.systems[k]: k for k in some} for topic in self.topics}
-        queues = next_pairs(texts, NO_ANSWERS, None, size, int(rng.integers(1 << 32)))
+        queues = next_pairs(texts, NO_ANSWERS, size, int(rng.integers(1 << 32)))
         rows = [(self.topics.index(t), *map(self.systems.index, pair)) for t, pairs in queues.items() for pair in pairs]
-        topic, first, second = np.array(rows).T
+        return self.answered(who, np.array(rows), rng)
+
+    def answered(self, who: np.ndarray, rows: np.ndarray, rng: np.random.Generator) -> Answers:
+        """Pairs: topic, first, second (m, 3)."""
+        topic, first, second = rows.T
         own = self.ratings[who[topic], topic]
         ahead = own[np.arange(len(topic)), first] - own[np.arange(len(topic)), second]
         outcome = (np.sign(ahead) + 1) / 2
@@ -129,6 +138,88 @@ class Rated:
             standing = win_rates(some, variances=Variances(1.0, 0.01)).standing
             row[[self.systems.index(system) for system in standing.systems]] = standing.scores
         return table
+
+
+def of_asking(options: argparse.Namespace) -> None:
+    print(
+        "| set | answers a topic | fixed, 1e-3 | adaptive, 1e-3 | random, 1e-3 | fixed / adaptive | adaptive / random |"
+    )
+    print(f"|{'---|' * 7}")
+    for rated in (Rated.read(*own) for own in SETS):
+        share = (np.sign(rated.ratings[..., :, None] - rated.ratings[..., None, :]).mean(axis=(0, 1)) + 1) / 2
+        s = len(rated.systems)
+        truth = COIN / 2 + (1 - COIN) * (share.sum(axis=1) - 0.5) / (s - 1)
+        for size in (5, 8):
+            errors = []
+            for seed in range(options.seeds):
+                own = []
+                for rule in (fixed, adaptive, at_random):
+                    rng = np.random.default_rng((seed, size))
+                    who, _ = rated.drawn(rng)
+                    rates = win_rates(rule(rated, who, size, rng))
+                    standing = dict(zip(rates.standing.systems, rates.standing.scores, strict=True))
+                    shown = np.array([standing.get(name, 0.5) for name in rated.systems])
+                    own.append(np.square(shown - truth).mean())
+                errors.append(own)
+            by_rule = np.array(errors)
+            mean, se = by_rule.mean(axis=0), by_rule.std(axis=0, ddof=1) / len(by_rule) ** 0.5
+            cells = [f"{1e3 * m:.3f} ± {1e3 * e:.3f}" for m, e in zip(mean, se, strict=True)]
+            cells += [ratio(by_rule[:, 0], by_rule[:, 1]), ratio(by_rule[:, 1], by_rule[:, 2])]
+            print(f"| {rated.name} {rated.dimension} | {size} | {' | '.join(cells)} |", flush=True)
+
+
+def ratio(a: np.ndarray, b: np.ndarray) -> str:
+    """Of means of paired errors, by the delta method."""
+    own = a.mean() / b.mean()
+    return f"{own:.2f} ± {np.std(a - own * b, ddof=1) / b.mean() / len(a) ** 0.5:.2f}"
+
+
+def fixed(rated: Rated, who: np.ndarray, size: int, rng: np.random.Generator) -> Answers:
+    return rated.answers(who, np.arange(len(rated.systems)), size, rng)
+
+
+def at_random(rated: Rated, who: np.ndarray, size: int, rng: np.random.Generator) -> Answers:
+    """All pairs of a topic equally likely, none twice."""
+    every = np.array(list(combinations(range(len(rated.systems)), 2)))
+    rows = [(t, *every[k]) for t in range(len(who)) for k in rng.choice(len(every), size, replace=False)]
+    return rated.answered(who, np.array(rows), rng)
+
+
+def adaptive(rated: Rated, who: np.ndarray, size: int, rng: np.random.Generator) -> Answers:
+    """The systems with the fewest answers, then the least certain pair by a fit after every answer of all topics."""
+    a, b = np.array(list(combinations(range(len(rated.systems)), 2))).T
+    s, topics = len(rated.systems), len(who)
+    drawn, count = np.zeros((topics, len(a))), np.zeros(s)
+    alpha, covariance, item = np.zeros(s), USUAL_SYSTEM * np.identity(s), USUAL_ITEM
+    given: Answers | None = None
+    for _ in range(size):
+        rows = []
+        for t in range(topics):
+            p = expit(alpha[a] - alpha[b])
+            told = p * (1 - p) * (covariance[a, a] + covariance[b, b] - 2 * covariance[a, b])
+            told *= 1 + 1e-6 * rng.random(len(a))
+            k = np.lexsort((-told, count[a] + count[b], drawn[t]))[0]
+            drawn[t, k] += 1
+            count[[a[k], b[k]]] += 1
+            apart = covariance[a[k]] - covariance[b[k]]
+            noise = 1 / (p[k] * (1 - p[k])) + 2 * item
+            covariance = covariance - np.outer(apart, apart) / (noise + apart[a[k]] - apart[b[k]])
+            rows.append((t, a[k], b[k]))
+        new = rated.answered(who, np.array(rows), rng)
+        given = new if given is None else joined(given, new)
+        rates = win_rates(given)
+        place = [rated.systems.index(name) for name in rates.standing.systems]
+        alpha, covariance, item = np.zeros(s), USUAL_SYSTEM * np.identity(s), rates.effects.variances.item
+        alpha[place] = rates.effects.alpha
+        covariance[np.ix_(place, place)] = rates.effects.covariance
+    assert given is not None
+    return given
+
+
+def joined(given: Answers, new: Answers) -> Answers:
+    columns = ("topic", "first", "second", "outcome", "weight", "annotator")
+    both = {name: np.concatenate([getattr(given, name), getattr(new, name)]) for name in columns}
+    return replace(given, **both)
 
 
 def of_agreement(options: argparse.Namespace) -> None:
@@ -363,7 +454,7 @@ def of_time(options: argparse.Namespace) -> None:
             pass
         seconds.append(time.process_time())
         texts = {topic: {system: system for system in given.systems} for topic in given.topics}
-        next_pairs(texts, given, rates, 8, 0)
+        next_pairs(texts, given, 8, 0)
         seconds.append(time.process_time())
         memory = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
         cells = [f"{own:.2f}" for own in np.diff(seconds)]
@@ -372,6 +463,7 @@ def of_time(options: argparse.Namespace) -> None:
 
 PARTS: dict[str, Callable[[argparse.Namespace], None]] = {
     "agreement": of_agreement,
+    "asking": of_asking,
     "coverage": of_coverage,
     "coin": of_coin,
     "later": of_later,

@@ -108,13 +108,13 @@ class Additive:
         return np.hstack([self._inverse + of_effects, level])
 
 
-def means_of_missing(scores: Iterable[tuple[Hashable, str, float]]) -> dict[str, float]:
+def means_of_missing(scores: Iterable[tuple[Hashable, str, float | None]]) -> dict[str, float]:
     """By system, the mean of scores by topic and system over the same topics; none where nothing is missing."""
     rows = list(scores)
     topics = {topic: k for k, topic in enumerate(dict.fromkeys(topic for topic, _system, _score in rows))}
     systems = {system: k for k, system in enumerate(dict.fromkeys(system for _topic, system, _score in rows))}
     table = np.full((len(topics), len(systems)), np.nan)
     for topic, system, score in rows:
-        table[topics[topic], systems[system]] = score
+        table[topics[topic], systems[system]] = np.nan if score is None else score
     fit = Additive(np.isfinite(table))
     return {} if fit.is_whole else dict(zip(systems, fit.means(table).tolist(), strict=True))

@@ -164,6 +164,12 @@ def _judged(facts: StudyFacts) -> Iterator[str]:
 
 def _drawn(facts: StudyFacts) -> Iterator[str]:
     """How pairs were drawn, without those imported from a file."""
+    if facts.planned:
+        yield ngettext(
+            "%(n)d pair of summaries was chosen before the first answer, so that all systems come up equally often.",
+            "%(n)d pairs of summaries were chosen before the first answer, so that all systems come up equally often.",
+            facts.planned,
+        ) % {"n": facts.planned}
     if facts.telling:
         drawn = {"random": facts.random, "telling": facts.telling}
         yield _("Of the pairs %(random)d were drawn at random and %(telling)d chosen adaptively.") % drawn
@@ -200,8 +206,8 @@ def _agreement(facts: StudyFacts) -> Iterator[str]:
     percent = "–" if own.percent.value is None else f"{100 * own.percent.value:.0f}%"
     if own.why == "few_pairs":
         yield _(
-            "Two or more annotators judged %(pairs)d pairs, too few for a coefficient of agreement; %(percent)s of any "
-            "two judgments agree."
+            "Pairs that two or more annotators judged: %(pairs)d, too few for a coefficient of agreement; %(percent)s "
+            "of any two judgments agree."
         ) % {"pairs": own.pairs, "percent": percent}
         return
     yield _(

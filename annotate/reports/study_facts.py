@@ -42,8 +42,8 @@ OWN = {"title", "compares", "question", "summary_question", "language", "guideli
 @dataclass(frozen=True, slots=True)
 class StudyFacts:
     """`topics` to `systems`: how many it has. `annotators`, who are people, `machines`, `first` and `last`: of the
-    judgments that count. `random` and `telling`: how many of these are about pairs drawn here at random, and about
-    pairs drawn because they tell more.
+    judgments that count. `random`, `telling` and `planned`: how many of these are about pairs drawn here at random,
+    about pairs of sentences drawn because they tell more, and about pairs of summaries drawn before the first answer.
 
     `excluded`: annotators whose judgments do not count.
 
@@ -66,6 +66,7 @@ class StudyFacts:
     last: datetime | None
     random: int
     telling: int
+    planned: int
     excluded: int
     agreement: Agreement | None
     unlike: Sequence[tuple[Setting, Any]]
@@ -101,7 +102,8 @@ def of_study(study: Study) -> StudyFacts:
         annotators=_annotators(Annotator.Kind.HUMAN),
         machines=_annotators(Annotator.Kind.MACHINE),
         random=Count("pk", filter=Q(reason=Assignment.Reason.RANDOM)),
-        telling=Count("pk", filter=Q(reason=Assignment.Reason.SUGGESTED)),
+        telling=Count("pk", filter=Q(reason=Assignment.Reason.SUGGESTED, topic__summaries_of=None)),
+        planned=Count("pk", filter=Q(reason=Assignment.Reason.SUGGESTED, topic__summaries_of__isnull=False)),
     )
     record = Result.objects.head(study, "annotators").read(StudyAgreement)
     gold = dict(GoldPair.objects.filter(topic__study=study).values_list("use").annotate(Count("pk")))

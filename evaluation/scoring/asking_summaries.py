@@ -1,10 +1,10 @@
-"""Which pairs of summaries to show next (docs/model.md, Whole summaries).
+"""Which pairs of summaries to show (docs/model.md, Whole summaries): all are chosen before the first answer.
 
-Never two with one text. Pairs of a topic that were answered least often have priority; among these, those whose systems
-have the fewest answers in the study; among these, those whose outcome is least certain and says most of the systems:
-p (1 - p) times the variance of alpha_i - alpha_j. The information of a pair is taken from the covariance before the
-next one is chosen, so that no two give the same. Without answers, every system appears equally often and all are
-connected.
+Never two with one text. Pairs of a topic that come up least often have priority; among these, those whose systems have
+the fewest pairs in the study; among these, those that say most of the systems if all are equally good: whose difference
+alpha_i - alpha_j has the largest variance, with what the pairs before will tell already subtracted. So every system
+appears equally often, and all are soon connected. No answer changes the choice (benchmarks/direct.py compares it with
+pairs that follow the answers, and with random ones).
 """
 
 from __future__ import annotations
@@ -16,29 +16,30 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import coo_array, csr_array
-from scipy.special import expit
 
-from evaluation.fit.effects import USUAL_ITEM, USUAL_SYSTEM, Places, Variances
-from evaluation.scoring.win_rate import Answers, WinRates
+from evaluation.fit.effects import USUAL_ITEM, USUAL_SYSTEM, Places
+from evaluation.scoring.win_rate import Answers
 
 Vector = NDArray[np.float64]
 Matrix = NDArray[np.float64]
 Sparse = csr_array[Any, Any]
 
-#: In topics of more systems than this, pairs of those that have the fewest answers are looked at.
+#: In topics of more systems than this, pairs of those that come up least are looked at.
 MOST_LOOKED_AT = 60
+#: The variance of an answer about two systems, less that of their difference.
+NOISE = 4 + 2 * USUAL_ITEM
 
 
 def next_pairs(
-    summaries: Mapping[str, Mapping[str, Hashable]], answers: Answers, rates: WinRates | None, count: int, seed: int
+    summaries: Mapping[str, Mapping[str, Hashable]], answers: Answers, count: int, seed: int
 ) -> dict[str, list[tuple[str, str]]]:
     """By topic, at most so many pairs of systems in the order in which to ask about their summaries; the topics with
     the fewest answers first.
 
-    `summaries`: of each topic, by system, the text, or whatever is equal where texts are; `answers`: those given, and
-    those under way; `rates`: the last fit, if there is one.
+    `summaries`: of each topic, by system, the text, or whatever is equal where texts are; `answers`: those given;
+    only their pairs matter.
     """
-    design = _Design(summaries, answers, rates, count, seed)
+    design = _Design(summaries, answers, seed)
     numbers = {name: number for number, name in enumerate(answers.topics)}
     given = np.bincount(answers.topic, minlength=len(numbers) + 1)
     by_need = sorted(summaries, key=lambda topic: given[numbers.get(topic, -1)])
@@ -72,29 +73,19 @@ class _Topic:
 
 
 class _Design:
-    """What is known of the systems (s,), and is expected to be known once the pairs drawn so far are answered: their
-    covariance less T'T, T (pairs, s)."""
+    """What will be known of the systems (s,) once the pairs given and drawn so far are answered: their covariance."""
 
-    def __init__(
-        self,
-        summaries: Mapping[str, Mapping[str, Hashable]],
-        answers: Answers,
-        rates: WinRates | None,
-        count: int,
-        seed: int,
-    ) -> None:
+    def __init__(self, summaries: Mapping[str, Mapping[str, Hashable]], answers: Answers, seed: int) -> None:
         every = (system for own in summaries.values() for system in own)
         self.systems = tuple(dict.fromkeys([*answers.systems, *every]))
         s = len(self.systems)
-        self.answered = np.bincount(np.concatenate([answers.first, answers.second]), minlength=s).astype(np.float64)
-        variances = Variances(USUAL_SYSTEM, USUAL_ITEM) if rates is None else rates.effects.variances
-        self.alpha, self.covariance, self.item = np.zeros(s), variances.system * np.identity(s), variances.item
-        if rates is not None:
-            place = {system: k for k, system in enumerate(self.systems)}
-            judged = [place[system] for system in rates.standing.systems]
-            self.alpha[judged] = rates.effects.alpha
-            self.covariance[np.ix_(judged, judged)] = rates.effects.covariance
-        self.told, self.drawn = np.empty((count * len(summaries), s)), 0
+        sides = np.concatenate([answers.first, answers.second]), np.concatenate([answers.second, answers.first])
+        self.answered = np.bincount(sides[0], minlength=s).astype(np.float64)
+        together = coo_array((np.ones(len(sides[0])), sides), shape=(s, s)).toarray()
+        laplacian = np.diag(self.answered) - together
+        self.covariance: Matrix = np.asarray(
+            np.linalg.inv(np.identity(s) / USUAL_SYSTEM + laplacian / NOISE), dtype=np.float64
+        )
         self.rng = np.random.default_rng(seed)
 
     def topic(self, texts: Mapping[str, Hashable], answers: Answers, number: int) -> _Topic:
@@ -115,7 +106,7 @@ class _Design:
         if not len(first):
             return None
         a, b = own[first], own[second]
-        told = self._told(own)[first, second] * (1 + 1e-6 * self.rng.random(len(a)))  # equals by lot
+        told = self._apart(a, b) * (1 + 1e-6 * self.rng.random(len(a)))  # equals by lot
         times = topic.times[own][:, own].toarray()[first, second]
         k = np.lexsort((-told, self.answered[a] + self.answered[b], times))[0]
         pair = int(a[k]), int(b[k])
@@ -123,19 +114,12 @@ class _Design:
         self._expect(*pair)
         return self.systems[pair[0]], self.systems[pair[1]]
 
-    def _told(self, some: Places) -> Matrix:
-        """(k, k): how much an answer about each two of these systems would tell."""
-        told = self.told[: self.drawn, some]
-        covariance = self.covariance[np.ix_(some, some)] - told.T @ told
-        own, p = np.diag(covariance), expit(self.alpha[some, None] - self.alpha[some])
-        return np.asarray(p * (1 - p) * (own[:, None] + own - 2 * covariance))
+    def _apart(self, a: Places, b: Places) -> Vector:
+        """(k,): the variances of differences."""
+        return np.asarray(self.covariance[a, a] + self.covariance[b, b] - 2 * self.covariance[a, b])
 
     def _expect(self, a: int, b: int) -> None:
         """Take an answer about these two as given."""
-        p = expit(self.alpha[a] - self.alpha[b])
-        told = self.told[: self.drawn]
-        apart = self.covariance[:, a] - self.covariance[:, b] - (told[:, a] - told[:, b]) @ told
-        noise = 1 / (p * (1 - p)) + 2 * self.item
-        self.told[self.drawn] = apart / np.sqrt(noise + apart[a] - apart[b])
-        self.drawn += 1
+        with_both = self.covariance[:, a] - self.covariance[:, b]
+        self.covariance -= np.outer(with_both, with_both / (NOISE + with_both[a] - with_both[b]))
         self.answered[[a, b]] += 1

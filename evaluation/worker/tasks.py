@@ -84,8 +84,6 @@ from formats.sentences import cut
 
 #: The number of pairs suggested after a fit; the next fit suggests others.
 QUEUE = 64
-#: The same of summaries in each topic, where few are wanted.
-SUMMARIES_QUEUE = 8
 #: Seconds after which work that nobody waits for makes way for other work.
 LONG_TURN = 10.0
 #: Seconds after which a what-if question or forecast makes way for scores and for other people's work.
@@ -214,8 +212,10 @@ def rank_by_summaries(study_id: int) -> None:
     compared = records.load_compared(study_id)
     if compared is not None:
         rates = win_rates(compared.answers, compared.has) if len(compared.answers) else None
-        read = {name: {own: visible(text) for own, text in of.items()} for name, of in compared.texts.items()}
-        to_ask = next_pairs(read, compared.answers, rates, SUMMARIES_QUEUE, compared.version)
+        to_ask = None
+        if (count := records.pairs_owed(compared)) > 0:
+            read = {name: {own: visible(text) for own, text in of.items()} for name, of in compared.texts.items()}
+            to_ask = next_pairs(read, compared.answers, count, study_id)
         records.save_win_rates(compared, rates, to_ask, time.perf_counter() - began)
         records.publish(study_id, "summary-forecast", compared.version, {(): _expected(compared, rates)})
 

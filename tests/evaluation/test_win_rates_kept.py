@@ -71,6 +71,28 @@ def test_before_anybody_answered_every_system_is_asked_about_equally_often() -> 
     assert not board(study)
 
 
+def test_all_planned_pairs_are_drawn_before_the_first_answer_and_no_answer_changes_them() -> None:
+    study = study_of(*(record(f"M{n}") for n in range(3)), pairs_per_annotator=50, summary_judgments_per_topic=12)
+    tasks.rank_by_summaries(study.pk)
+    drawn = [*Suggestion.objects.order_by("topic", "rank").values_list("topic", "first", "second")]
+    assert len(drawn) == len(set(drawn)) == 3 * 6  # every two of four systems
+    answer(joined(study), 5)
+    tasks.rank_by_summaries(study.pk)
+    assert [*Suggestion.objects.order_by("topic", "rank").values_list("topic", "first", "second")] == drawn
+    assert board(study)
+
+
+def test_a_system_that_comes_later_is_asked_about_too() -> None:
+    study = study_of(record(), pairs_per_annotator=50)
+    tasks.rank_by_summaries(study.pk)
+    late = record() | {"summaries": [{"system": "late", "text": "What late says of M1."}]}
+    making.store(study, making.lines(late), "later.jsonl")
+    answer(joined(study), 1)
+    tasks.rank_by_summaries(study.pk)
+    names = {name for row in Suggestion.objects.all() for name in (row.first.document.name, row.second.document.name)}
+    assert "late" in names
+
+
 def test_what_the_worker_asks_for_is_asked_next() -> None:
     study = study_of(record())
     tasks.rank_by_summaries(study.pk)

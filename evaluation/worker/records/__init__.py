@@ -45,4 +45,10 @@ from evaluation.worker.records.results import (
 from evaluation.worker.records.sentence_ranking import load_ranked_sentences
 from evaluation.worker.records.suggestions import pairs_filled
 from evaluation.worker.records.what_if import topics_judged
-from evaluation.worker.records.win_rates import ComparedSummaries, load_compared, load_summarized, save_win_rates
+from evaluation.worker.records.win_rates import (
+    ComparedSummaries,
+    load_compared,
+    load_summarized,
+    pairs_owed,
+    save_win_rates,
+)

@@ -304,7 +304,7 @@ def _standings(study_id: int, scored_by: str, version: int) -> Standings:
     covered = Score.objects.filter(fit__in=fits, score__isnull=False, coverage__isnull=False).order_by()
     means = covered.values_list("summary__system__name").annotate(Avg("coverage"))
     is_missing = len({frozenset(topic.systems) for topic in topics}) > 1
-    of_topics = covered.values_list("fit__topic", "summary__system__name", "coverage") if is_missing else ()
+    of_topics = list(covered.values_list("fit__topic", "summary__system__name", "coverage")) if is_missing else []
     return Standings(
         study_id=study_id,
         scored_by=scored_by,

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from math import comb
 from typing import Any
 
 import numpy as np
@@ -45,6 +46,8 @@ from preferendum import __version__
 
 WIN_RATE = ScoredBy.WIN_RATE
 BATCH = 500
+#: So many pairs of each topic are drawn at least, and at most such that pairs x systems squared take no minutes.
+FEWEST_PAIRS, MOST_WORK = 8, 2e9
 
 
 @dataclass(frozen=True, slots=True)
@@ -245,13 +248,38 @@ def standing_by_keys(compared: ComparedSummaries, standing: Standing) -> Standin
     return replace(standing, shares=replace(standing.shares, annotators=keys))
 
 
+def pairs_owed(compared: ComparedSummaries) -> int:
+    """How many pairs of each topic are to be drawn; 0 where they were, for these texts: no answer changes them."""
+    size = len(compared.topics) * max(len(compared.answers.systems), 1) ** 2
+    count = max(FEWEST_PAIRS, min(compared.planned, int(MOST_WORK / size)))
+    keys = [topic.key for topic in compared.topics]
+    drawn: dict[int, list[tuple[int, int]]] = {key: [] for key in keys}
+    rows = Suggestion.objects.filter(topic__in=keys).order_by("rank").values_list("topic", "first", "second")
+    for key, first, second in rows:
+        drawn[key].append((first, second))
+    asked, every = set[str](), set[str]()
+    for topic in compared.topics:
+        system = {key: name for name, (key, _text) in topic.texts.items()}
+        own = [pair for pair in drawn[topic.key] if system.keys() >= set(pair)]
+        alike = Counter(text for _key, text in topic.texts.values()).values()
+        possible = comb(len(topic.texts), 2) - sum(comb(n, 2) for n in alike)
+        if len(own) < min(count, possible):
+            return count
+        asked |= {system[key] for pair in own for key in pair}
+        every |= topic.texts.keys() if possible else set()
+    return count if every - asked and len(every) <= 2 * count * len(keys) else 0
+
+
 def save_win_rates(
-    compared: ComparedSummaries, rates: WinRates | None, to_ask: Mapping[str, Sequence[tuple[str, str]]], seconds: float
+    compared: ComparedSummaries,
+    rates: WinRates | None,
+    to_ask: Mapping[str, Sequence[tuple[str, str]]] | None,
+    seconds: float,
 ) -> bool:
     """Publish the win rates of systems and of summaries, and the pairs to suggest by topic, all at once; False if these
     or newer ones are there.
 
-    `rates` None: there are no answers that count.
+    `rates` None: there are no answers that count; `to_ask` None: the pairs stay.
     """
     standings = () if rates is None else (standing_by_keys(compared, rates.standing),)
     comparison = Comparison(standings, stop_rule=compared.stop_rule)
@@ -275,8 +303,9 @@ def save_win_rates(
             Score.objects.filter(summary__topic__study=compared.study_id, scored_by=WIN_RATE).delete()
         else:
             _save_scores(compared, rates, fits)
-        for topic in compared.topics:
-            _suggest(topic, to_ask.get(topic.name, ()))
+        if to_ask is not None:
+            for topic in compared.topics:
+                _suggest(topic, to_ask.get(topic.name, ()))
     return True
 
 
