@@ -27,12 +27,12 @@ from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import linalg, optimize, sparse
+from scipy import linalg, sparse
 from scipy.sparse.linalg import LinearOperator, cg
 
 from evaluation.fit import newton
 from evaluation.fit.comparisons import Matrix, Vector
-from evaluation.fit.kernel import Pairs, log_evidence, totals
+from evaluation.fit.kernel import Pairs, expected, totals
 from evaluation.fit.threads import on_one_thread
 
 Places = NDArray[np.int64]
@@ -41,8 +41,13 @@ Places = NDArray[np.int64]
 #: them, makes nobody sure that all systems are equal.
 USUAL_SYSTEM, USUAL_ITEM = 1.0, 0.5
 LOG_VARIANCE_SPREAD = 1.5
-#: Variances are sought within e to plus or minus this times the usual ones, and their logarithms to this difference.
-FARTHEST_LOG, LOG_TOLERANCE = 7.0, 0.05
+#: Variances are sought within e to plus or minus this times the usual ones.
+FARTHEST_LOG = 7.0
+#: Steps are as long as their longest part, where a logarithm of a variance counts for so many differences. The search
+#: ends with one of `TOLERANCE`; longer ones than `NEAR` are halved, since whole ones might go to and fro for ever.
+LOG_WEIGHT, TOLERANCE, NEAR = 10.0, 1e-7, 10.0
+#: So many steps are mixed with the last one.
+MIXED, MOST_STEPS = 5, 200
 #: The evidence is that of at most so many summaries, in so many topics at least: enough for two numbers.
 ITEMS_FOR_EVIDENCE, TOPICS_FOR_EVIDENCE = 1500, 5
 #: Systems are fitted under a prior so many times as wide as they are thought to differ: it keeps systems with few
@@ -192,61 +197,63 @@ def fit(items: Items, variances: Variances | None = None, tol: float = 1e-9, max
 
 @on_one_thread
 def likely_variances(items: Items) -> Variances:
-    """Those of greatest evidence and prior together; the usual ones where there are no answers."""
-    if not len(items):
-        return Variances(USUAL_SYSTEM, USUAL_ITEM)
-    items = items.some(ITEMS_FOR_EVIDENCE, TOPICS_FOR_EVIDENCE)
+    """Those of greatest evidence and prior together; the usual ones where there are no answers.
+
+    The evidence is its lower bound by the Gaussian nearest to the posterior (Opper and Archambeau 2009). The Gaussian
+    follows from the variances, and the variances from it (EM); Anderson's mixing (1965) of the last steps finds both in
+    10 to 20 steps, and to 1e-6. (Where hundreds of answers never contradict each other, the last of `MOST_STEPS` is
+    close enough.)
+    """
     usual = np.log([USUAL_SYSTEM, USUAL_ITEM])
-    last = np.zeros((2, len(items.pairs)))
+    if not len(items):
+        return Variances(*np.exp(usual).tolist())
+    items = items.some(ITEMS_FOR_EVIDENCE, TOPICS_FOR_EVIDENCE)
+    now = np.concatenate([np.zeros(2 * len(items.pairs)), LOG_WEIGHT * usual])
+    points: list[Vector] = []
+    steps: list[Vector] = []
+    for _ in range(MOST_STEPS):
+        then = _likelier(items, now, usual)
+        step = then - now
+        if np.abs(step).max() <= TOLERANCE:
+            break
+        if np.abs(step).max() > NEAR:
+            now, points, steps = (now + then) / 2, [], []
+            continue
+        now, points, steps = then, [*points[-MIXED:], then], [*steps[-MIXED:], step]
+        if len(steps) > 1:
+            weights = np.linalg.lstsq(np.diff(steps, axis=0).T, step, rcond=None)[0]
+            now = then - np.diff(points, axis=0).T @ weights
+    return Variances(*np.exp(then[-2:] / LOG_WEIGHT).tolist())
 
-    def lack(logs: Vector) -> float:
-        nonlocal last
-        evidence, *moments = log_evidence(_Space(items, Variances(*np.exp(logs).tolist())), 1.0, *last)
-        last = np.array(moments)
-        return float(np.square((logs - usual) / LOG_VARIANCE_SPREAD).sum() / 2 - evidence)
 
-    best = optimize.minimize(
-        lack,
-        usual,
-        method="Nelder-Mead",
-        bounds=[(log - FARTHEST_LOG, log + FARTHEST_LOG) for log in usual],
-        options={
-            "xatol": LOG_TOLERANCE,
-            "fatol": LOG_TOLERANCE,
-            "initial_simplex": usual + np.array([[0.0, 0.0], [1.0, 0.0], [0.0, 1.0]]),
-        },
-    )
-    return Variances(*np.exp(best.x).tolist())
-
-
-class _Space:
-    """Gaussian posteriors of the pairs' differences, for the evidence (`kernel.Space`) under these variances."""
-
-    def __init__(self, items: Items, variances: Variances) -> None:
-        self.items, self.variances, self.pairs = items, variances, items.pairs
-        self.log_determinant = 0.0
-
-    def update(self, variance: float, weight: Vector, b: Vector) -> tuple[Vector, Vector]:
-        """`variance`: 1, since the variances are known."""
-        topics = [*_topics(self.items, self.variances, weight)]
-        covariance, log_det = _inverse(_precision(self.items, self.variances, topics))
-        of_topics = sum(topic.log_det for topic in topics)
-        self.log_determinant = log_det + self.items.systems * float(np.log(self.variances.system)) + of_topics
-        return self._moments(topics, covariance, self.pairs.spread(b))
-
-    def _moments(self, topics: Sequence[TopicItems], covariance: Matrix, back: Vector) -> tuple[Vector, Vector]:
-        pulls = np.concatenate([topic.A @ back[topic.items] for topic in topics])
-        alpha = covariance @ totals(self.items.system, pulls, self.items.systems)
-        f, v = np.empty(len(self.pairs)), np.empty(len(self.pairs))
-        for topic in topics:
-            start, pairs = topic.items.start, topic.pairs
-            theta = topic.A @ alpha[topic.systems] + self.variances.item * pulls[topic.items]
-            spread = topic.covariance(covariance)
-            own = np.diag(spread)
-            first, second = self.pairs.first[pairs] - start, self.pairs.second[pairs] - start
-            f[pairs] = theta[first] - theta[second]
-            v[pairs] = own[first] + own[second] - 2 * spread[first, second]
-        return f, v
+def _likelier(items: Items, now: Vector, usual: Vector) -> Vector:
+    """One step of EM, for means and variances (k,), (k,) of the pairs' differences and two logarithms of variances."""
+    pairs, k = items.pairs, len(items.pairs)
+    f, v, logs = now[:k], np.maximum(now[k:-2], 0.0), now[-2:] / LOG_WEIGHT
+    logs = np.clip(logs, usual - FARTHEST_LOG, usual + FARTHEST_LOG)
+    p, slope = expected(f, v)
+    weight = (pairs.wins + pairs.losses) * slope
+    back = pairs.spread(weight * f + pairs.wins - (pairs.wins + pairs.losses) * p)
+    variances = Variances(*np.exp(logs).tolist())
+    topics = [*_topics(items, variances, weight)]
+    covariance = _inverse(_precision(items, variances, topics))[0]
+    pulls = np.concatenate([topic.A @ back[topic.items] for topic in topics])
+    alpha = covariance @ totals(items.system, pulls, items.systems)
+    squares = np.array([alpha @ alpha + np.trace(covariance), 0.0])
+    f, v = np.empty(k), np.empty(k)
+    for topic in topics:
+        own, start = alpha[topic.systems], topic.items.start
+        theta = topic.A @ own + variances.item * pulls[topic.items]
+        spread, shared = topic.covariance(covariance), covariance[np.ix_(topic.systems, topic.systems)]
+        with_alpha = (topic.A * shared).sum()  # the trace of A_t V_t
+        squares[1] += np.square(theta - own).sum() + np.trace(spread) - 2 * with_alpha + np.trace(shared)
+        first, second = pairs.first[topic.pairs] - start, pairs.second[topic.pairs] - start
+        f[topic.pairs] = theta[first] - theta[second]
+        v[topic.pairs] = spread[first, first] + spread[second, second] - 2 * spread[first, second]
+    known = squares * np.exp(-logs) / 2
+    gain = known - np.array([items.systems, len(items)]) / 2 - (logs - usual) / LOG_VARIANCE_SPREAD**2
+    logs = logs + np.clip(gain / (known + 1 / LOG_VARIANCE_SPREAD**2), -1.0, 1.0)
+    return np.concatenate([f, v, LOG_WEIGHT * logs])
 
 
 def _topics(items: Items, variances: Variances, curvature: Vector) -> Iterator[TopicItems]:

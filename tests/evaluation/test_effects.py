@@ -9,7 +9,14 @@ import pytest
 from scipy.special import expit
 
 from evaluation.fit import effects, kernel, zermelo
-from evaluation.fit.effects import BROADER, Items, Variances
+from evaluation.fit.effects import (
+    BROADER,
+    LOG_VARIANCE_SPREAD,
+    USUAL_ITEM,
+    USUAL_SYSTEM,
+    Items,
+    Variances,
+)
 from tests.conftest import SHARED
 
 CLASSICS = SHARED / "bt_classics"
@@ -100,12 +107,58 @@ def test_many_answers_show_how_far_systems_and_their_summaries_differ(variances)
     assert np.mean(np.log(found), axis=0) == pytest.approx(np.log(variances), abs=0.2)
 
 
+def bound(items: Items, variances: Variances) -> float:
+    """The evidence's lower bound with the prior of the variances, by brute force from a dense prior."""
+    n, pairs = len(items), items.pairs
+    prior = variances.system * (items.system[:, None] == items.system) + variances.item * np.eye(n)
+    contrasts = pairs.contrasts(np.ones(len(pairs))).toarray()
+    both = pairs.wins + pairs.losses
+    f, v = np.zeros(len(pairs)), np.zeros(len(pairs))
+    for _ in range(300):
+        p, slope = kernel.expected(f, v)
+        pull = contrasts.T @ (both * slope * f + pairs.wins - both * p)
+        covariance = np.linalg.inv(np.linalg.inv(prior) + contrasts.T @ ((both * slope)[:, None] * contrasts))
+        mean = covariance @ pull
+        f, v = (f + contrasts @ mean) / 2, (v + np.einsum("ij,jk,ik->i", contrasts, covariance, contrasts)) / 2
+    nodes, weights = np.polynomial.hermite_e.hermegauss(11)
+    logs = -np.logaddexp(0, -(f[:, None] + np.sqrt(v)[:, None] * nodes)) @ weights / weights.sum()
+    inverse = np.linalg.inv(prior)
+    divergence = np.trace(inverse @ covariance) + mean @ inverse @ mean - n
+    divergence += np.linalg.slogdet(prior)[1] - np.linalg.slogdet(covariance)[1]
+    off = (np.log(variances) - np.log([USUAL_SYSTEM, USUAL_ITEM])) / LOG_VARIANCE_SPREAD
+    return float(pairs.wins @ logs + pairs.losses @ (logs - f) - divergence / 2 - off @ off / 2)
+
+
 @pytest.mark.parametrize("seed", range(3))
-def test_the_evidence_is_the_same_wherever_it_is_sought_from(seed):
-    items, _alpha = drawn(2, 60, 120, Variances(12.0, 1.0), seed)
-    space, starts = effects._Space(items, Variances(54.0, 10.0)), np.array([[0.0, 0.0], [3.0, 1.0]])
-    near, far = (kernel.log_evidence(space, 1.0, *np.full((len(items.pairs), 2), start).T)[0] for start in starts)
-    assert near == pytest.approx(far, abs=0.01)
+def test_no_other_variances_have_more_evidence(seed):
+    items, _alpha = drawn(5, 6, 60, Variances(2.0, 1.0), seed)
+    found = effects.likely_variances(items)
+    best = bound(items, found)
+    for of_system, of_item in ((1.03, 1.0), (0.97, 1.0), (1.0, 1.03), (1.0, 0.97), (3.0, 1.0), (1.0, 0.3)):
+        assert bound(items, Variances(of_system * found.system, of_item * found.item)) < best
+
+
+def test_the_variances_are_the_same_wherever_they_are_sought_from(monkeypatch):
+    items, _alpha = drawn(12, 20, 400, Variances(1.0, 0.5), 0)
+    found = effects.likely_variances(items)
+    first, steps = effects._likelier, iter(range(10**6))
+
+    def from_afar(items: Items, now: np.ndarray, usual: np.ndarray) -> np.ndarray:
+        return now + 3.0 if next(steps) == 0 else first(items, now, usual)
+
+    monkeypatch.setattr(effects, "_likelier", from_afar)
+    assert effects.likely_variances(items) == pytest.approx(found, rel=1e-6)
+
+
+@pytest.mark.parametrize("sizes", [(2, 1, 1), (2, 20, 20), (12, 3, 5000), (2, 100, 3000)])
+def test_answers_that_never_contradict_each_other_have_variances_too(sizes):
+    systems, topics, count = sizes
+    rng = np.random.default_rng(0)
+    first = rng.integers(systems, size=count)
+    second = (first + rng.integers(1, systems, size=count)) % systems
+    won = (first < second).astype(float)
+    found = effects.likely_variances(Items.of(systems, rng.integers(topics, size=count), first, second, won, 1 - won))
+    assert found.system > found.item > 0
 
 
 def test_answers_by_a_coin_show_no_difference():
