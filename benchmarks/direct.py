@@ -240,7 +240,7 @@ def of_agreement(options: argparse.Namespace) -> None:
             for name, table in tables.items():
                 by_metric[name] += rated.agreement(table, truth) / options.seeds
         best = max(by_metric, key=by_metric.__getitem__)
-        cells = [f"{mean:.3f} ({error:.3f})" for mean, error in zip(*_mean(np.array(rows)), strict=True)]
+        cells = [f"{mean:.3f} ({error:.3f})" for mean, error in zip(*mean_and_error(np.array(rows)), strict=True)]
         cells.insert(1, f"{max(by_metric[name] for name in PEERS):.3f}")
         print(f"| {rated.name} {rated.dimension} | {' | '.join(cells)} | {best} {by_metric[best]:.3f} |", flush=True)
 
@@ -255,7 +255,7 @@ def metric_tables(rated: Rated) -> dict[str, np.ndarray]:
     return {name: table[np.ix_(rows, columns)].T for name, table in scored.metrics.items()}
 
 
-def _mean(rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def mean_and_error(rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """With its Monte Carlo standard error."""
     return rows.mean(axis=0), rows.std(axis=0, ddof=1) / np.sqrt(len(rows))
 
@@ -281,13 +281,14 @@ class World:
         s, topics, m = self.systems, self.topics, self.answers
         alpha = self.spread * (0.7 * rng.standard_t(3, s) if self.heavy else rng.standard_normal(s))
         theta = alpha + self._deviations(rng, (topics, s))
-        taste = self.taste * rng.standard_normal((self.annotators, s))
+        taste = self._tastes(rng, alpha)
         own = 0.5 * self.heavy * rng.standard_normal((self.annotators, topics, s))
         has = rng.random((topics, s)) >= self.missing
         has[:, :2] |= has.sum(axis=1, keepdims=True) < 2
         lots = (np.where(own, rng.random((m, s)), np.inf) for own in has)
         first, second = np.concatenate([np.argsort(lot, axis=1)[:, :2].copy() for lot in lots]).T
-        topic, who = np.repeat(np.arange(topics), m), rng.integers(self.annotators, size=topics * m)
+        topic = np.repeat(np.arange(topics), m)
+        who = self._who(rng, topic)
         seen = [theta[topic, k] + taste[who, k] + own[who, topic, k] for k in (first, second)]
         gap = rng.choice(self.care, self.annotators)[who] * (seen[0] - seen[1])
         lot, won = rng.random(len(gap)), expit(gap - self.tie)
@@ -295,6 +296,14 @@ class World:
         names = tuple(f"S{k:03}" for k in range(s)), tuple(f"T{k:03}" for k in range(topics))
         answers = Answers(*names, topic, first, second, outcome, np.ones(len(topic)), who)
         return answers, self._truth(alpha, rng)
+
+    def _tastes(self, rng: np.random.Generator, alpha: np.ndarray) -> np.ndarray:
+        """(annotators, systems)."""
+        return np.asarray(self.taste * rng.standard_normal((self.annotators, self.systems)))
+
+    def _who(self, rng: np.random.Generator, topic: np.ndarray) -> np.ndarray:
+        """The annotator of each answer."""
+        return rng.integers(self.annotators, size=len(topic))
 
     def _deviations(self, rng: np.random.Generator, shape: tuple[int, ...]) -> np.ndarray:
         if not self.heavy:
@@ -340,7 +349,7 @@ def print_worlds(worlds: dict[str, World], studies: int) -> None:
     print(f"|{'---|' * (5 + len(FIGURES))}")
     for name, world in worlds.items():
         number = max(studies // 4, 25) if world.systems > 20 else studies
-        mean, error = _mean(np.array([figures(world, seed) for seed in range(number)]))
+        mean, error = mean_and_error(np.array([figures(world, seed) for seed in range(number)]))
         cells = [f"{own:.3f} ({mc:.3f})" for own, mc in zip(mean, error, strict=True)]
         sizes = (world.systems, world.topics, world.answers, world.annotators)
         print(f"| {name} | {' | '.join(map(str, sizes))} | {' | '.join(cells)} |", flush=True)
@@ -403,7 +412,7 @@ def of_later(options: argparse.Namespace) -> None:
             tables = consensus(rated, topics, prediction.summaries, judged)
             agreed = [rated.agreement(table, rated.ratings.mean(axis=0)) for table in tables]
             rows.append([*agreed, *held(prediction, rates, whole)])
-        cells = [f"{mean:.3f} ({error:.3f})" for mean, error in zip(*_mean(np.array(rows)), strict=True)]
+        cells = [f"{mean:.3f} ({error:.3f})" for mean, error in zip(*mean_and_error(np.array(rows)), strict=True)]
         used = ", ".join(f"{feature}: {number}" for feature, number in features.most_common())
         print(f"| {rated.name} {rated.dimension} | {' | '.join(cells)} | {used} |", flush=True)
 

@@ -11,15 +11,22 @@ score, then, with w_k the mean of v_kt over topics and A = diag(w) - sum_t v_t v
     variance that tastes leave in the score    s^2 |w|^2
     mean of sum_k E_k^2                        s^2 |A|^2 + chance,
 
-chance being what independent answers leave in it: sum_t (1 - |v_t|^2) variance_t / T^2. So the variance of a score is
+chance being what independent answers leave in it: sum_t (1 - |v_t|^2) variance_t / T^2. So R (sum_k E_k^2 - chance),
+R = |w|^2 / |A|^2, is what tastes add to the variance v of answers. One pair of systems tells that badly; all of them
+together tell by how much errors of answers are too small,
 
-    today's + R (sum_k E_k^2 - chance),    R = |w|^2 / |A|^2.
+    ratio = max(1, 1 + sum over pairs of R (sum_k (E_ka - E_kb)^2 - chance_ab) / sum over pairs of v_ab)
 
-Where all g annotators answer equally often in all topics, R = g / (g - 1), and that is g / (g - 1) sum_k E_k^2, the
-cluster-robust variance (Liang and Zeger, Biometrika 1986; Cameron and Miller, Journal of Human Resources 2015). It
-takes Student's quantiles with one less than 1 / |w|^2 degrees of freedom, as many annotators as would say as much if
-they had answered equally often (Kish 1965). R is large where topics have few annotators in common; beyond
-`MOST_INFLATED` it is not known how they differ.
+and the variance of a pair, which also has parts that are the same for all annotators, grows by (ratio - 1) v_ab. Where
+all g annotators answer equally often in all topics, R = g / (g - 1), and ratio v is on average the cluster-robust
+variance (Liang and Zeger, Biometrika 1986; Cameron and Miller, Journal of Human Resources 2015).
+
+The ratio has (g - 1) r degrees of freedom, r being the number of independent ways in which annotators differ, as many
+as would give the squared singular values l of E (g, s) the same (sum l)^2 / sum l^2 = e: the mean of 1 / e is close to
+1 / r + 1 / (g - 1), for sums of squares of g - 1 normal vectors. So 1 / r = 1 / e - 1 / (g - 1), between 1 / (s - 1)
+and 1. g are annotators who would say as much if they had answered equally often (Kish 1965). Degrees of freedom of sums are
+Satterthwaite's (Biometrics 1946). R is large where topics have few annotators in common; beyond `MOST_INFLATED` it is
+not known how they differ.
 """
 
 from __future__ import annotations
@@ -39,6 +46,29 @@ Vector = NDArray[np.float64]
 MOST_INFLATED = 6.0
 #: With less than so many equal annotators one of them gave nearly all answers.
 FEWEST = 1.5
+
+
+@dataclass(frozen=True, slots=True)
+class Tastes:
+    """How far annotators differ. `ratio`: how many times the variance of answers is what it is with them, with so many
+    degrees of `freedom`; `spread`: see `formats.results.Ground`."""
+
+    ratio: float = 1.0
+    freedom: float = np.inf
+    spread: float | None = None
+
+    @classmethod
+    def of(cls, panel: Panel, away: Matrix, squares: float, chance: float, answers: float) -> Tastes:
+        """`away` (g, s): E. Of means over every two systems: `squares`, sum_k (E_ka - E_kb)^2; what `chance` leaves in
+        them; and the variance of `answers`."""
+        excess = max(panel.inflation * (squares - chance), 0.0)
+        others = panel.effective - 1
+        own = np.square(np.linalg.svd(away - away.mean(axis=1, keepdims=True), compute_uv=False))
+        per_dimension = np.clip(
+            np.square(own).sum() / max(own.sum() ** 2, 1e-300) - 1 / others, 1 / (away.shape[1] - 1), 1
+        )
+        ratio = 1 + excess / answers if answers > 0 else 1.0
+        return cls(ratio, float(others / per_dimension), float(np.sqrt(panel.effective * excess)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,6 +133,11 @@ def squares_away(standings: Sequence[Standing], systems: Sequence[str], has: Mat
         ahead = of_annotator.T @ has
         pairs += np.square(ahead - ahead.T)
     return pairs
+
+
+def mean_away(standings: Sequence[Standing], systems: Sequence[str], has: Matrix) -> Matrix:
+    """(g, s): E_k of each system's score, over the topics that have it."""
+    return np.asarray(_away(standings, systems, len(systems)).sum(axis=1) / np.maximum(has.sum(axis=0), 1))
 
 
 def without_each(standings: Mapping[str, Standing], systems: Sequence[str], topics: Sequence[str]) -> Matrix | None:

@@ -3,8 +3,9 @@
 `over` chooses one of two questions. "judgments": on these topics, how far could the scores move if other annotators had
 judged, or other pairs been shown? "topics": how far could they move on other topics like these? The second takes the
 topics for a sample and needs at least two of them. It is a paired t test: the variance between topics includes the
-errors that the judgments leave, so nothing is added for these. In either case, the errors of other annotators of the
-kind count where they are larger (`evaluation.scoring.between_annotators`).
+errors that the judgments leave, so nothing is added for these. In either case, errors include how far annotators
+differ (`evaluation.scoring.between_annotators`), and near the bounds of a score they are not the same to both sides
+(`evaluation.scoring.skewness`).
 
 Where systems lack summaries, all scores and differences are those of system + topic (`evaluation.missing`), so that
 they agree with each other; over topics, two systems' topics vary as those do that both have.
@@ -17,14 +18,15 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.special import chdtr, stdtr, stdtrit
 
 from evaluation.missing import Additive
-from evaluation.scoring.between_annotators import Panel, squares_away
+from evaluation.scoring.between_annotators import Panel, Tastes, mean_away, squares_away
+from evaluation.scoring.skewness import reach, signed_root
 from evaluation.scoring.stopping import StopRule
 from evaluation.statistics import holm
 from formats.results import Difference, Ground, Standing, SystemResult
@@ -35,66 +37,49 @@ Matrix = NDArray[np.float64]
 Flags = NDArray[np.bool_]
 Places = NDArray[np.int64]
 
-#: Annotators who answer by one taste differ less in so many of all cases; fewer than so many are not tested for it.
-DIFFERENT, ENOUGH_TO_TEST = 0.9, 9.5
 #: Topics that agree so well by luck once in a hundred times are no sample of their own.
 TOO_WELL = 0.01
 
 
 @dataclass(frozen=True)
 class _Estimates:
-    """Means over topics, of any shape, with standard errors, nan where they are unknown, and numbers of topics.
+    """Means over topics, of any shape, with standard errors, nan where they are unknown, the degrees of freedom of
+    these, and numbers of topics.
 
-    `between`: standard errors that hold for other annotators of the kind, nan where they are unknown, with so many
-    `annotators`, as if all answered equally often. The more cautious of both errors counts. `stop_rule`, after so
-    many `judgments`: intervals and p-values hold at every look, not at one.
+    `skew`: kappa (`evaluation.scoring.skewness`). `stop_rule`, after so many `judgments`: intervals and p-values hold
+    at every look, not at one.
     """
 
     value: Matrix
     se: Matrix
     freedom: Matrix
     topics: Matrix
-    between: Matrix
-    annotators: float = 0.0
+    skew: Matrix
     stop_rule: StopRule | None = None
     judgments: int = 0
 
     @property
-    def margin(self) -> Matrix:
-        """Of the 95% interval."""
-        within, between = self.se * self._quantile(self.freedom), self.between * self._quantile(self._between_freedom)
-        return np.asarray(np.where(np.isnan(within), np.nan, np.fmax(within, between)))
+    def interval(self) -> tuple[Matrix, Matrix]:
+        """The ends of the 95% interval."""
+        if self.stop_rule is None:
+            quantile = np.asarray(stdtrit(self.freedom, 1 - LEVEL / 2))
+        else:
+            quantile = self.stop_rule.quantile(self.judgments, self.freedom)
+        return self.value - self.se * reach(quantile, -self.skew), self.value + self.se * reach(quantile, self.skew)
 
     @property
     def adjusted_p(self) -> Matrix:
-        """Two-sided p-values of all tested together (Holm).
+        """Two-sided p-values of all tested together (Holm), by the errors at the estimate; none is below that of its
+        own interval. What is not in doubt at all is sure, or equal."""
+        off = np.abs(self.value)
+        z = np.divide(off, self.se, out=np.full(off.shape, np.inf), where=self.se != 0)
+        return np.fmax(holm(self._p(z)), self._p(signed_root(z, -np.sign(self.value) * self.skew)))
 
-        They are those between annotators where these differ by more than chance, or are too few to tell. No p-value is
-        below its own between annotators; nor would correcting all of these for the number find much, since Student's
-        tails are long (benchmarks/archive/tastes.md).
-        """
-        within = self._p(self.se, self.freedom)
-        freedom = self._between_freedom
-        between = self._p(self.between, freedom)
-        ratio = np.divide(self.between, self.se, out=np.zeros(self.se.shape), where=self.se > 0)
-        differ = (chdtr(freedom, freedom * np.square(ratio)) > DIFFERENT) | (self.annotators < ENOUGH_TO_TEST)
-        adjusted = holm(np.where(differ, np.fmax(within, between), within))
-        return np.asarray(np.where(np.isnan(within), np.nan, np.fmax(adjusted, between)))
-
-    @property
-    def _between_freedom(self) -> Matrix:
-        return np.full(self.value.shape, max(self.annotators - 1, 1.0))
-
-    def _quantile(self, freedom: Matrix) -> Matrix:
+    def _p(self, z: Matrix) -> Matrix:
+        p = 2 * stdtr(self.freedom, -z)
         if self.stop_rule is not None:
-            return self.stop_rule.quantile(self.judgments, freedom)
-        return np.asarray(stdtrit(freedom, 1 - LEVEL / 2))
-
-    def _p(self, se: Matrix, freedom: Matrix) -> Matrix:
-        """What is not in doubt at all is sure, or equal."""
-        z = np.divide(-np.abs(self.value), se, out=np.full(se.shape, -np.inf), where=se != 0)
-        p = 2 * stdtr(freedom, z) if self.stop_rule is None else self.stop_rule.p(z, self.judgments, freedom)
-        return np.where((se == 0) & (self.value == 0), 1.0, p)
+            p = self.stop_rule.p(-z, self.judgments, self.freedom)
+        return np.where((self.se == 0) & (self.value == 0), 1.0, p)
 
 
 class Comparison:
@@ -121,8 +106,10 @@ class Comparison:
         self._judgments = sum(standing.judgments for standing in standings)
         judged = [standing for standing in standings if standing.judgments > 0]
         self._panel = Panel.of(judged)
-        self._judged = self._sums(judged, self._panel)
-        self._others = self._sums([standing for standing in standings if standing.judgments <= 0], None)
+        self._judged = self._sums(judged)
+        self._others = self._sums([standing for standing in standings if standing.judgments <= 0])
+        self._tastes = self._tastes_of(judged)
+        self._skew = self._skew_of(judged)
 
     @cached_property
     def ground(self) -> Ground:
@@ -130,16 +117,7 @@ class Comparison:
         panel = self._panel
         if panel is None:
             return Ground.of(self._judgments)
-        return Ground.of(self._judgments, panel.number, panel.effective, self._spread(panel.effective))
-
-    def _spread(self, effective: float) -> float | None:
-        """What annotators add to the variance of a mean over so many of them, for one of them; over every two
-        systems."""
-        first, second = self._pairs
-        sums, topics = self._judged, self._judged.both[first, second]
-        added = (sums.between - sums.variances)[first, second] / np.where(topics > 0, topics, np.nan) ** 2
-        added = added[np.isfinite(added)]
-        return float(np.sqrt(effective * max(added.mean(), 0.0))) if len(added) else None
+        return Ground.of(self._judgments, panel.number, panel.effective, self._tastes.spread)
 
     def ranked(self, lowest: float = -np.inf, highest: float = np.inf) -> tuple[SystemResult, ...]:
         """The systems by mean score, best first, with the ranks that significant differences leave them.
@@ -157,18 +135,19 @@ class Comparison:
         if len(self.systems) > MOST_COMPARED:
             return ()
         estimates = self._contrasts
-        columns = (*self._pairs, estimates.value, estimates.margin, self._adjusted, estimates.topics)
+        columns = (*self._pairs, estimates.value, *estimates.interval, self._adjusted, estimates.topics)
         return tuple(self._difference(*row) for row in zip(*(column.tolist() for column in columns), strict=True))
 
-    def _difference(self, a: int, b: int, value: float, margin: float, p: float, topics: float) -> Difference:
+    def _difference(self, a: int, b: int, value: float, low: float, high: float, p: float, topics: float) -> Difference:
         """With the better system first."""
         better, worse = (a, b) if value >= 0 else (b, a)
+        low, high = (low, high) if value >= 0 else (-high, -low)
         return Difference(
             better=self.systems[better],
             worse=self.systems[worse],
             difference=abs(value),
-            low=_known(abs(value) - margin),
-            high=_known(abs(value) + margin),
+            low=_known(low),
+            high=_known(high),
             p=None if self.ground.is_early else _known(p),
             significant=None if self.ground.is_early or np.isnan(p) else p <= LEVEL,
             topics=int(topics),
@@ -180,11 +159,10 @@ class Comparison:
         judged, others = self._judged, self._others
         topics = np.where(judged.own > 0, judged.own, others.own)
         score = np.where(judged.own > 0, judged.score, others.score)
-        variances = judged.variances[:-1, -1], judged.between[:-1, -1]
-        estimates = self._estimates(score, *variances, judged.squares, judged.own, judged.own, topics)
         lacking = np.where(judged.own > 0, judged.topics, others.topics) - topics
-        lows, highs = np.maximum(score - estimates.margin, lowest), np.minimum(score + estimates.margin, highest)
-        columns = (score, np.fmax(estimates.se, estimates.between), lows, highs, topics, lacking)
+        estimates = self._estimates(score, (slice(-1), -1), judged.squares, judged.own, judged.own, topics)
+        low, high = estimates.interval
+        columns = (score, estimates.se, np.maximum(low, lowest), np.minimum(high, highest), topics, lacking)
         return [
             Mean(system, value, _known(se), _known(low), _known(high), int(number), int(without))
             for system, value, se, low, high, number, without in zip(
@@ -209,8 +187,7 @@ class Comparison:
         value = np.where(judged > 0, sums.differences(a, b), others.differences(a, b))
         value[np.abs(value) < 10.0**-DECIMALS] = 0.0
         squares = sums.apart[a, b] - judged * sums.shared(a, b) ** 2
-        variances = sums.variances[a, b], sums.between[a, b]
-        return self._estimates(value, *variances, squares, judged, sums.equivalent(a, b), topics)
+        return self._estimates(value, (a, b), squares, judged, sums.equivalent(a, b), topics)
 
     @cached_property
     def _adjusted(self) -> Matrix:
@@ -231,35 +208,30 @@ class Comparison:
         return significant
 
     def _estimates(
-        self,
-        value: Matrix,
-        variance: Matrix,
-        between: Matrix,
-        squares: Matrix,
-        judged: Matrix,
-        equivalent: Matrix,
-        topics: Matrix,
+        self, value: Matrix, of: Any, squares: Matrix, judged: Matrix, equivalent: Matrix, topics: Matrix
     ) -> _Estimates:
-        """`variance`: sums of those that the judgments leave; `between`: of those between annotators; `squares`: sums
-        of squared distances from the mean over `judged` topics, as informative as `equivalent` of them."""
+        """`of`: where sums are about these values; `squares`: sums of squared distances from the mean over `judged`
+        topics, as informative as `equivalent` of them."""
         number = np.where(judged > 0, judged, np.nan)
-        se, of_kind = (np.sqrt(np.maximum(own, 0.0)) / number for own in (variance, between))
+        sums = self._judged.variances, self._judged.answers
+        variance, of_answers = (np.maximum(own[of], 0.0) / number**2 for own in sums)
         freedom = np.full(value.shape, np.inf)
         if self.over == "topics":
             number, freedom = np.where(judged > 1, judged, np.nan), np.maximum(judged - 1.0, 1.0)
             squares, equivalent = np.maximum(squares, 0.0), np.where(judged > 1, equivalent, np.nan)
-            of_topics = np.sqrt(squares / freedom / equivalent)
-            se = np.where(
-                _agree_too_well(squares, variance / number * (equivalent / number), freedom),
-                np.fmax(se, of_topics),
-                of_topics,
-            )
-        annotators = 0.0 if self._panel is None else self._panel.effective
-        return _Estimates(value, se, freedom, topics, of_kind, annotators, self.stop_rule, self._judgments)
+            well = _agree_too_well(squares, equivalent * variance, freedom)
+            of_topics = squares / freedom / equivalent
+            variance = np.where(well, np.fmax(variance, of_topics), of_topics)
+        tastes = self._tastes
+        of_answers = np.where(np.isnan(of_answers), 0.0, of_answers)
+        whole = variance + (tastes.ratio - 1) * of_answers
+        lost = variance**2 / freedom + (tastes.ratio * of_answers) ** 2 / tastes.freedom
+        freedom = np.divide(whole**2, lost, out=np.full(value.shape, np.inf), where=lost > 0)
+        return _Estimates(value, np.sqrt(whole), freedom, topics, self._skew[of], self.stop_rule, self._judgments)
 
-    def _sums(self, standings: Sequence[Standing], panel: Panel | None) -> _Sums:
-        """Over some topics, which this panel judged. Scores are taken from the middle of each topic for what is
-        compared, so that nothing is lost where large numbers differ by little."""
+    def _sums(self, standings: Sequence[Standing]) -> _Sums:
+        """Over some topics. Scores are taken from the middle of each topic for what is compared, so that nothing is
+        lost where large numbers differ by little."""
         s = len(self.systems)
         scores, centred, has = (np.zeros((len(standings), s)) for _ in range(3))
         for row, standing in enumerate(standings):
@@ -270,7 +242,7 @@ class Comparison:
         own, fit = has.sum(axis=0), Additive(has > 0)
         plain = scores.sum(axis=0) / np.maximum(own, 1)
         compared = np.column_stack([has, np.ones(len(has))])
-        variances = self._variances(standings, compared, fit)
+        of_answers = [1.0 if standing.shares is None else standing.shares.of_answers for standing in standings]
         return _Sums(
             topics=int(has.any(axis=1).sum()),
             own=own,
@@ -279,13 +251,13 @@ class Comparison:
             both=_over_topics(has, has),
             ahead=_over_topics(centred, has),
             apart=self._apart(centred, has),
-            variances=variances,
-            between=self._between(standings, panel, compared, variances, fit),
+            variances=self._variances(standings, compared, fit),
+            answers=self._variances(standings, compared, fit, of_answers),
             fit=fit,
         )
 
     def _variances(
-        self, standings: Sequence[Standing], has: Matrix, fit: Additive, factors: Matrix | float = 1.0
+        self, standings: Sequence[Standing], has: Matrix, fit: Additive, factors: Sequence[float] | Matrix | float = 1.0
     ) -> Matrix:
         """Of how far the row is ahead of the column: sums over topics, times their factors."""
         of_topics = [
@@ -304,19 +276,33 @@ class Comparison:
         spread = _over_topics(variances, has)
         return spread + spread.T - 2 * covariance
 
-    def _between(
-        self, standings: Sequence[Standing], panel: Panel | None, has: Matrix, variances: Matrix, fit: Additive
-    ) -> Matrix:
-        """Variances that hold for other annotators, too; nan where they are unknown."""
-        if panel is None or not panel.is_informative:
-            return np.full(variances.shape, np.nan)
+    def _tastes_of(self, standings: Sequence[Standing]) -> Tastes:
+        """How far annotators differ, over every two systems."""
+        a, b = self._pairs
+        topics, fit = self._judged.both[a, b], self._judged.fit
+        panel, a, b, topics = self._panel, a[topics > 0], b[topics > 0], topics[topics > 0]
+        if panel is None or not panel.is_informative or not len(a):
+            return Tastes()
+        has = np.column_stack([fit.has, np.ones(len(standings))]).astype(np.float64)
         if fit.is_whole:
-            away = squares_away(standings, self.systems, has)
+            away = squares_away(standings, self.systems, has)[a, b] / topics**2
+            means = mean_away(standings, self.systems, has[:, :-1])
         else:
             parts = [self._part(fit, topic, standing) for topic, standing in enumerate(standings)]
-            away = squares_away(parts, self.systems, np.ones(has.shape)) * _squared_topics(has)
-        added = panel.inflation * (away - self._variances(standings, has, fit, panel.chance))
-        return np.asarray(np.maximum(variances + added, away))
+            away = squares_away(parts, self.systems, np.ones(has.shape))[a, b]
+            means = mean_away(parts, self.systems, np.ones((1, len(self.systems))))
+        chance = self._variances(standings, has, fit, panel.chance)
+        left = (float((own[a, b] / topics**2).mean()) for own in (chance, self._judged.answers))
+        return Tastes.of(panel, means[:, self._judged.own > 0], float(away.mean()), *left)
+
+    def _skew_of(self, standings: Sequence[Standing]) -> Matrix:
+        """(s + 1, s + 1): kappa of how far the row is ahead of the column; 0 where scores say nothing of it."""
+        skew = np.zeros((len(self.systems) + 1,) * 2)
+        if len(standings) == 1 and (own := standings[0].skew) is not None:
+            places = [self._place[system] for system in standings[0].systems]
+            skew[np.ix_(places, places)] = own
+            skew[:, -1] = skew.diagonal()
+        return skew
 
     def _part(self, fit: Additive, topic: int, standing: Standing) -> Standing:
         """What the topic's annotators add to the means of all systems."""
@@ -337,8 +323,9 @@ class Comparison:
 class _Sums:
     """Over `topics`, for each system (s,) or each two (s, s) that a topic has: `own`, `both`: how many; `score`: the
     mean; `squares`: of the distances from that of its own topics; `ahead`: of the row's score; `apart`: of squared
-    differences; `variances` that judgments leave, and those `between` annotators: (s + 1, s + 1), the last column for a
-    score of 0, so each system's own. `score` and both variances are those of the `fit` where summaries are missing."""
+    differences; `variances` that judgments leave, and those of `answers` among them: (s + 1, s + 1), the last column
+    for a score of 0, so each system's own. `score` and both variances are those of the `fit` where summaries are
+    missing."""
 
     topics: int
     own: Matrix
@@ -348,7 +335,7 @@ class _Sums:
     ahead: Matrix
     apart: Matrix
     variances: Matrix
-    between: Matrix
+    answers: Matrix
     fit: Additive
 
     def shared(self, a: Places, b: Places) -> Matrix:

@@ -19,13 +19,15 @@ Matrix = NDArray[np.float64]
 @dataclass(frozen=True, slots=True)
 class Scores:
     """`score` (s,): of the systems' summaries, nan for one that has none; `covariance` (s, s): over judgments, nan
-    where nothing can be said; `judgments`: how many they rest on; `shares`: of the annotators, where they are known."""
+    where nothing can be said; `judgments`: how many they rest on; `shares`: of the annotators, where they are known;
+    `skew` (s, s): see `Standing`."""
 
     systems: tuple[str, ...]
     score: Vector
     covariance: Matrix
     judgments: int
     shares: Shares | None = None
+    skew: Matrix | None = None
 
     @property
     def errors(self) -> Vector:
@@ -52,6 +54,7 @@ class Scores:
             self.covariance[np.ix_(ranked, ranked)],
             self.judgments,
             shares,
+            None if self.skew is None else self.skew[np.ix_(ranked, ranked)],
         )
 
 

@@ -24,9 +24,10 @@ from scipy.special import expit
 from evaluation.fit import effects
 from evaluation.fit.chances import Shares
 from evaluation.fit.effects import Effects, Items, Places, TopicItems, Variances
-from evaluation.fit.kernel import expected, totals
+from evaluation.fit.kernel import expected, expected_bend, totals
 from evaluation.fit.threads import on_one_thread
 from evaluation.scoring.scores import Scores
+from evaluation.scoring.skewness import own_skewness, skewness
 from formats.answers import HALF
 from formats.results import Standing
 
@@ -119,17 +120,17 @@ def _dispersion(answers: Answers) -> float:
 def _standing(answers: Answers, judged: Places, fitted: Effects) -> Standing:
     rates, slopes = between_systems(fitted)
     names = tuple(answers.systems[k] for k in judged)
-    covariance, of_answers = (slopes @ part @ slopes.T for part in (fitted.covariance, fitted.of_answers))
-    scores = Scores(names, rates, covariance, len(answers))
+    moved = fitted.covariance @ slopes.T
+    covariance, of_answers = slopes @ moved, slopes @ fitted.of_answers @ slopes.T
+    skew = skewness(_bends(fitted), moved, slopes)
+    scores = Scores(names, rates, covariance, len(answers), skew=skew)
     if not len(answers) or answers.annotator.min() < 0:
         return scores.standing
     annotators, who = np.unique(answers.annotator, return_inverse=True)
     pulls = np.zeros((len(judged), len(annotators)))
     surplus = _surplus(answers, judged, fitted, who)
     for topic in fitted.topics():
-        own = surplus[:, topic.items]
-        some = np.unique(own.nonzero()[0])
-        pulls[np.ix_(topic.systems, some)] += topic.A @ own[some].toarray().T
+        pulls[topic.systems] += topic.A @ surplus[topic.items]
     weight = totals(who, answers.weight, len(annotators))
     share = np.trace(of_answers) / np.trace(covariance)
     shares = Shares(weight / weight.sum(), slopes @ fitted.covariance @ pulls, float(share))
@@ -137,10 +138,13 @@ def _standing(answers: Answers, judged: Places, fitted: Effects) -> Standing:
 
 
 def _surplus(answers: Answers, judged: Places, fitted: Effects, who: Places) -> sparse.csr_array:
-    """(annotators, items): wins observed - wins expected of each annotator."""
+    """(items, annotators): what each annotator's answers say of alpha. Wins observed - wins expected of the mode lack
+    what its deviations have taken; with it they are the score of the marginal likelihood, to first order."""
     first, second, surplus = surpluses(answers, judged, fitted)
-    entries = (np.concatenate([surplus, -surplus]), (np.tile(who, 2), np.concatenate([first, second])))
-    return sparse.coo_array(entries, shape=(int(who.max(initial=-1)) + 1, len(fitted.items))).tocsr()
+    delta, p = fitted.theta - fitted.alpha[fitted.items.system], expit(fitted.theta[first] - fitted.theta[second])
+    surplus = surplus + answers.weight * p * (1 - p) * (delta[first] - delta[second])
+    entries = (np.concatenate([surplus, -surplus]), (np.concatenate([first, second]), np.tile(who, 2)))
+    return sparse.coo_array(entries, shape=(len(fitted.items), int(who.max(initial=-1)) + 1)).tocsr()
 
 
 def surpluses(answers: Answers, judged: Places, fitted: Effects) -> tuple[Places, Places, Vector]:
@@ -165,6 +169,13 @@ def between_systems(fitted: Effects) -> tuple[Vector, Matrix]:
     return _means(chances, slopes)
 
 
+def _bends(fitted: Effects) -> Matrix:
+    """(s, s): the second derivatives of each system's win rate, by its distance from each other one."""
+    s = len(fitted.alpha)
+    rows = (expected_bend(own - fitted.alpha, np.full(s, 2 * fitted.variances.item)) for own in fitted.alpha)
+    return np.array([*rows]).reshape(s, s) / max(s - 1, 1)
+
+
 def _means(chances: Matrix, slopes: Matrix) -> tuple[Vector, Matrix]:
     """Of each row over all others: win rates, and their slopes in the utilities; both (n, n) are 0 on the diagonal."""
     others = max(len(chances) - 1, 1)
@@ -185,10 +196,13 @@ def _of_topic(rates: WinRates, number: int, topic: TopicItems | None) -> Scores:
     chances = expit(theta[:, None] - theta)
     np.fill_diagonal(chances, 0.0)
     scores, slopes = _means(chances, chances * chances.T)
+    bends = chances * chances.T * (1 - 2 * chances) / max(len(own) - 1, 1)
     if len(own) == 1:
         scores[:] = np.nan  # nothing to be preferred to
     names = tuple(rates.answers.systems[k] for k in rates.judged[own])
-    return Scores(names, scores, slopes @ covariance @ slopes.T, int(answered.sum()))
+    moved = covariance @ slopes.T
+    skew = np.diag(own_skewness(bends, moved, slopes))
+    return Scores(names, scores, slopes @ moved, int(answered.sum()), skew=skew)
 
 
 def _common(annotators: Places) -> float:

@@ -12,8 +12,9 @@ from formats.words import gettext as _
 About = Literal["kind", "these", "one"]
 #: Fewer annotators than five (answering equally often; half a one may be missing) are no sample of their kind.
 ENOUGH_ANNOTATORS = 4.5
-#: With fewer judgments than this in all, nothing is tested: errors are estimated from them, too.
-EARLIEST = 20
+#: With fewer judgments than this in all, or fewer annotators who differ, nothing is tested: errors are estimated from
+#: them, too, and two annotators do not show in how many ways annotators differ.
+EARLIEST, FEWEST = 20, 2.5
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,7 +39,8 @@ class Ground:
         """Verdicts allow for how annotators differ wherever that is known."""
         is_sample = spread is not None and effective >= ENOUGH_ANNOTATORS
         about: About = "one" if annotators < 2 else "kind" if is_sample else "these"
-        return cls(annotators, effective, spread, about, judgments < EARLIEST)
+        is_early = judgments < EARLIEST or (spread is not None and effective < FEWEST)
+        return cls(annotators, effective, spread, about, is_early)
 
     @property
     def words(self) -> str:
@@ -46,12 +48,19 @@ class Ground:
         return " ".join(sentence % {"n": number, "least": EARLIEST} for sentence in self._sentences())
 
     def _sentences(self) -> Iterator[str]:
-        if self.is_early:
+        if self.is_early and self.spread is not None and self.effective < FEWEST:
+            yield _("It is too early to tell systems apart: that takes three annotators or more.")
+        elif self.is_early:
             yield _("It is too early to tell systems apart: that takes %(least)d judgments or more.")
         if self.are_simulated and self.about != "kind":
             yield _("All annotators are simulated.")
-        if self.about == "one":
-            yield _("All answers are from one annotator, or do not say whose they are: results hold for them alone.")
+        if not self.annotators:
+            yield _(
+                "The answers do not say who gave them, so intervals leave out how annotators differ: where few judged, "
+                "95%% intervals hold in 90 to 95%% of studies."
+            )
+        elif self.about == "one":
+            yield _("All answers are from one annotator: results hold for them alone.")
         elif self.about == "kind":
             yield _("Intervals allow for how far the %(n)s annotators differ, so they hold for others like them.")
         elif self.spread is not None:

@@ -158,7 +158,9 @@ class AnnotatorShares:
 class Standing:
     """What one topic says of the systems: `scores` (s,), their `covariance` (s, s), and the judgments beneath.
 
-    `shares`: of the annotators, where these are known and judgments decide the scores.
+    `shares`: of the annotators, where these are known and judgments decide the scores. `skew` (s, s): how fast the
+    errors of the row's score less the column's grow (`evaluation.scoring.skewness`; on the diagonal, of each score),
+    where they do.
     """
 
     systems: tuple[str, ...]
@@ -166,6 +168,7 @@ class Standing:
     covariance: Rows
     judgments: int
     shares: AnnotatorShares | None = None
+    skew: Rows | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,7 +10,7 @@ from evaluation.fit.similarity import KnownSimilarity
 from evaluation.meta.reports import Sampling, dimension_agreement
 from evaluation.meta.scores import Scores
 from evaluation.scoring import covariance
-from evaluation.scoring.between_annotators import Panel
+from evaluation.scoring.between_annotators import Panel, squares_away
 from evaluation.scoring.ranking import Comparison
 from evaluation.scoring.stopping import StopRule
 from formats.results import AnnotatorShares, MetricDifference, Standing
@@ -45,7 +45,8 @@ def test_with_equal_shares_the_error_is_the_cluster_robust_one() -> None:
 
 
 def test_annotators_who_agree_leave_the_errors_of_their_answers() -> None:
-    assert margin([topic(np.full(20, 3.0))]) == pytest.approx(1.959964 * WITHIN)
+    """With as many degrees of freedom as were used to see that they agree."""
+    assert margin([topic(np.full(20, 3.0))]) == pytest.approx(2.093024 * WITHIN)
 
 
 @pytest.mark.parametrize("together", [20, 4, 2])
@@ -174,10 +175,42 @@ def test_what_is_the_same_whoever_answers_is_not_taken_for_what_annotators_make(
     """Annotators whose answers leave as much as chance lets them add nothing to a variance, most of it of topics."""
     rng = np.random.default_rng(0)
     judged, variance, of_answers = np.full(10, 0.1), 1.0, 0.25
-    ratios = []
+    ratios, tastes = [], []
     for _ in range(300):
         added = rng.normal(0, np.sqrt(of_answers * variance / 10), (10, 2))
         shares = AnnotatorShares(tuple(range(10)), tuple(judged), added, of_answers)
         standing = Standing(("A", "B"), (0.0, 0.0), variance * np.eye(2), 100, shares)
-        ratios.append(Comparison([standing])._judged.between[0, 1] / (2 * variance))
-    assert np.mean(ratios) == pytest.approx(1.0, abs=0.03)
+        panel = Panel.of([standing])
+        assert panel is not None
+        away = squares_away([standing], ("A", "B"), np.ones((1, 2)))[0, 1]
+        ratios.append(panel.inflation * away / (2 * of_answers * variance))
+        tastes.append(Comparison([standing])._tastes.ratio)
+    assert np.mean(ratios) == pytest.approx(1.0, abs=0.05)
+    assert tastes == pytest.approx(np.maximum(ratios, 1.0))
+
+
+def test_two_annotators_have_intervals_and_no_verdicts() -> None:
+    compared = Comparison([topic(np.array([1.0, 0.9]))])
+    (difference,) = compared.differences()
+    assert (difference.p, difference.significant) == (None, None)
+    assert difference.low is not None
+    assert (compared.ground.about, "three annotators or more" in compared.ground.words) == ("these", True)
+    assert Comparison([topic(np.array([1.0, 0.9, 1.1]))]).differences()[0].significant is not None
+
+
+def test_annotators_who_differ_in_one_way_leave_fewer_degrees_of_freedom_than_those_who_differ_in_many() -> None:
+    rng = np.random.default_rng(0)
+    systems, number = tuple("abcdefgh"), 10
+    freedom = []
+    for tastes in (np.outer(rng.standard_normal(number), rng.standard_normal(8)), rng.standard_normal((number, 8))):
+        shares = AnnotatorShares(tuple(range(number)), (1 / number,) * number, tastes / number)
+        standing = Standing(systems, (0.0,) * 8, 0.01 * np.eye(8), 100, shares)
+        freedom.append(Comparison([standing])._tastes.freedom)
+    assert freedom[0] == pytest.approx(number - 1, rel=0.2)
+    assert freedom[1] > 3 * freedom[0]
+
+
+def test_answers_that_name_nobody_are_remarked_on() -> None:
+    one, nobody = topic(np.array([3.0])), Standing(("a", "b"), (0.5, 0.1), WITHIN**2 * np.eye(2), 100)
+    assert "do not say who gave them" in Comparison([nobody]).ground.words
+    assert "do not say" not in Comparison([one]).ground.words

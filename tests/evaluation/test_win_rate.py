@@ -7,7 +7,9 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from scipy.special import expit
+from scipy.stats import binom
 
+from evaluation.scoring.between_annotators import Panel, squares_away
 from evaluation.scoring.ranking import Comparison
 from evaluation.scoring.win_rate import Answers, win_rates
 
@@ -135,3 +137,59 @@ def test_without_answers_nobody_is_ranked():
     rates = win_rates(Answers(("A", "B"), ("T",), none, none, none, np.zeros(0), np.zeros(0), none))
     assert rates.standing.systems == ()
     assert [scores.systems for _, scores in rates.by_topic()] == [()]
+
+
+def judged_once(wins: int, topics: int, systems: int = 2) -> Answers:
+    """One answer a topic and pair of systems, of which the earlier one wins so many."""
+    first, second = np.tile(np.array(np.triu_indices(systems, 1)), topics)
+    count = len(first)
+    outcome = (np.arange(count) < wins).astype(float)
+    names = tuple(f"S{k}" for k in range(systems)), tuple(f"T{k}" for k in range(topics))
+    topic = np.repeat(np.arange(topics), count // topics)
+    return Answers(*names, topic, first, second, outcome, np.ones(count), np.full(count, -1))
+
+
+@pytest.mark.parametrize("topics", [10, 20, 40])
+def test_intervals_of_two_systems_cover_whatever_the_rate(topics: int):
+    counts = np.arange(topics + 1)
+    means = [Comparison([win_rates(judged_once(k, topics)).standing]).means(0.0, 1.0)[0] for k in counts]
+    low, high = (np.array([getattr(mean, end) for mean in means]) for end in ("low", "high"))
+    for rate in (0.5, 0.7, 0.8, 0.85, 0.9, 0.95):
+        covered = binom.pmf(counts, topics, rate)[(low <= rate) & (rate <= high)].sum()
+        assert covered >= 0.93
+    assert (low[0], high[-1]) == (0.0, 1.0)
+
+
+@pytest.mark.parametrize(("topics", "held"), [(10, 0.8), (20, 0.9), (40, 0.95)])
+def test_in_a_chain_of_systems_that_always_win_nothing_is_surer_than_its_answers(topics: int, held: float):
+    answers = judged_once(3 * topics, topics, systems=3)
+    comparison = Comparison([win_rates(answers).standing])
+    best, middle, worst = comparison.means(0.0, 1.0)
+    assert best.low < (1 + held) / 2
+    assert best.high == 1.0
+    assert worst.low == 0.0
+    assert worst.high > (1 - held) / 2
+    assert middle.high - middle.low > (1 - held) / 2
+    for pair in comparison.differences():
+        assert pair.significant == (pair.low > 0 and pair.p <= 0.05)
+
+
+def test_annotators_who_do_not_differ_have_the_errors_of_their_answers():
+    """What each adds is of the marginal likelihood: at the mode, deviations have taken their share of it already."""
+    ratios = []
+    for seed in range(12):
+        given = answers_of(10, 15, 600, seed, annotators=12, ties=0.0)
+        standing = win_rates(given).standing
+        panel = Panel.of([standing])
+        assert panel is not None
+        away = squares_away([standing], standing.systems, np.ones((1, 10))).sum()
+        covariance = np.array(standing.covariance)
+        variances = (np.diag(covariance)[:, None] + np.diag(covariance) - 2 * covariance).sum()
+        ratios.append(away / (panel.chance[0] * variances))
+    assert np.mean(ratios) == pytest.approx(1.0, abs=0.12)
+
+
+def test_no_difference_is_significant_whose_interval_holds_0():
+    for wins in range(10, 21):
+        (pair,) = Comparison([win_rates(judged_once(wins, 20)).standing]).differences()
+        assert pair.significant == (pair.low > 0)
