@@ -24,9 +24,9 @@ variance (Liang and Zeger, Biometrika 1986; Cameron and Miller, Journal of Human
 The ratio has (g - 1) r degrees of freedom, r being the number of independent ways in which annotators differ, as many
 as would give the squared singular values l of E (g, s) the same (sum l)^2 / sum l^2 = e: the mean of 1 / e is close to
 1 / r + 1 / (g - 1), for sums of squares of g - 1 normal vectors. So 1 / r = 1 / e - 1 / (g - 1), between 1 / (s - 1)
-and 1. g are annotators who would say as much if they had answered equally often (Kish 1965). Degrees of freedom of sums are
-Satterthwaite's (Biometrics 1946). R is large where topics have few annotators in common; beyond `MOST_INFLATED` it is
-not known how they differ.
+and 1. g are annotators who would say as much if they had answered equally often (Kish 1965). Degrees of freedom of
+sums are Satterthwaite's (Biometrics 1946). R is large where topics have few annotators in common; beyond
+`MOST_INFLATED` it is not known how they differ.
 """
 
 from __future__ import annotations
