@@ -47,6 +47,8 @@ def run(options: argparse.Namespace) -> Output:
     comparison = Comparison(standings, options.over, is_tested=is_tested(settings.score))
     systems, differences = comparison.ranked(*bounds_of(settings.score)), comparison.differences()
     label = common.judgments_are_simulated(options)
+    if options.format == "csv" and not comparison.ground.annotators:
+        common.note(comparison.ground.words)
     if not systems:
         common.note("there are no summaries to score; --format json gives the sentences' utilities")
     return Output(
@@ -60,7 +62,7 @@ def run(options: argparse.Namespace) -> Output:
             "topics": [_topic_as_json(result, summaries) for result in results],
             "systems": to_json(systems),
             "differences": to_json(differences),
-            "ground": to_json(comparison.ground),
+            "ground": to_json(comparison.ground) | {"words": comparison.ground.words},
             "over": options.over,
             **common.provenance(options, settings),
             **({"win_rates": summaries.as_json()} if summaries else {}),
@@ -70,6 +72,8 @@ def run(options: argparse.Namespace) -> Output:
 
 def _of_summaries(topics: Sequence[Evidence], summaries: Rated, options: argparse.Namespace) -> Output:
     """Where people compared nothing but whole summaries."""
+    if options.format == "csv" and not summaries.ground.annotators:
+        common.note(summaries.ground.words)
     return Output(
         tables=[*win_rates.topic_tables(topics, summaries), win_rates.systems_table(summaries)],
         rows=_rows((), (), summaries),

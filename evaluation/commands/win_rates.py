@@ -59,7 +59,7 @@ class Rated:
             ],
             "predicted": to_json(self.predicted),
             "differences": to_json(self.differences),
-            "ground": to_json(self.ground),
+            "ground": to_json(self.ground) | {"words": self.ground.words},
             "variances": self.rates.effects.variances._asdict(),
         }
 

@@ -222,3 +222,13 @@ def test_an_annotator_of_one_name_is_one_in_all_topics_and_nobody_is_nobody() ->
     assert own.outcome.tolist() == [1.0, 0.5, 0.0]
     with pytest.raises(MissingEvidence, match="win-rate needs"):
         registry.prepared([registry.metric("win-rate")], [evidence(topics[0])])
+
+
+@pytest.mark.parametrize("form", ["table", "latex", "csv", "json"])
+def test_every_form_says_that_answers_name_no_annotators(topics: str, tmp_path: Path, run: Run, form: str) -> None:
+    for named in (True, False):
+        said = [own if named else own | {"annotator": ""} for own in answers(NAMES)]
+        given = lines(tmp_path / f"preferences{named}.jsonl", *said)
+        status, out, err = run("score", topics, "--preferences", given, "--format", form)
+        assert status == 0
+        assert ("do not say who gave them" in " ".join(f"{out} {err}".split())) is not named
