@@ -62,7 +62,7 @@ class _Estimates:
     def interval(self) -> tuple[Matrix, Matrix]:
         """The ends of the 95% interval."""
         if self.stop_rule is None:
-            quantile = np.asarray(stdtrit(self.freedom, 1 - LEVEL / 2))
+            quantile = np.asarray(stdtrit(self.freedom, 1 - LEVEL / 2), dtype=np.float64)
         else:
             quantile = self.stop_rule.quantile(self.judgments, self.freedom)
         return self.value - self.se * reach(quantile, -self.skew), self.value + self.se * reach(quantile, self.skew)
@@ -300,7 +300,7 @@ class Comparison:
         skew = np.zeros((len(self.systems) + 1,) * 2)
         if len(standings) == 1 and (own := standings[0].skew) is not None:
             places = [self._place[system] for system in standings[0].systems]
-            skew[np.ix_(places, places)] = own
+            skew[np.ix_(places, places)] = np.asarray(own, dtype=np.float64)
             skew[:, -1] = skew.diagonal()
         return skew
 
