@@ -88,7 +88,7 @@ def give_role(study: Study, user: User, role: str, invitation: Invitation | None
 
 
 def _lock(study: Study) -> None:
-    """Lock out other changes of the study's members until the transaction ends: rights are asked for after this."""
+    """Lock out other changes of the study's members until the transaction ends: rights are checked after this."""
     Study.objects.select_for_update(no_key=True).get(pk=study.pk)
 
 

@@ -106,12 +106,12 @@ def of_ends(options: argparse.Namespace) -> None:
         held = [binom.pmf(counts, topics, rate)[(ends[:, 0] <= rate) & (rate <= ends[:, 1])].sum() for rate in RATES]
         print(f"| 2 | {topics} | win rate | {' | '.join(f'{own:.3f}' for own in held)} |", flush=True)
     for systems, topics in product((3, 5), (10, 20, 40)):
-        found = [
+        figures = [
             mean_and_error(np.array([chain(systems, topics, rate, k) for k in range(options.studies)]))
             for rate in RATES
         ]
         for k, figure in enumerate(("win rates", "differences", "family-wise error")):
-            cells = [f"{mean[k]:.3f} ({error[k]:.3f})" for mean, error in found]
+            cells = [f"{mean[k]:.3f} ({error[k]:.3f})" for mean, error in figures]
             print(f"| {systems} | {topics} | {figure} | {' | '.join(cells)} |", flush=True)
 
 

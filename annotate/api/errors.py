@@ -9,7 +9,6 @@ from django.core.exceptions import PermissionDenied
 from django.http import Http404, HttpRequest, JsonResponse
 from django.utils.translation import gettext as _
 from django.views.decorators.common import no_append_slash
-from django.views.decorators.csrf import csrf_exempt
 from rest_framework import exceptions
 from rest_framework.response import Response
 from rest_framework.views import set_rollback
@@ -60,7 +59,6 @@ def answer(exception: Exception, context: dict[str, Any]) -> Response | None:
     return response
 
 
-@csrf_exempt
 @no_append_slash
 def not_found(request: HttpRequest, path: str = "") -> JsonResponse:
     """An unknown address below the API's."""

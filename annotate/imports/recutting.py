@@ -271,7 +271,7 @@ def forget_computed(topics: Collection[int]) -> None:
 
 
 def keep_versions(topics: QuerySet[Topic]) -> None:
-    """Keep the data versions of topics, of which tallies or results will be deleted."""
+    """Keep the data versions of topics whose tallies or results will be deleted."""
     now = Tally.objects.filter(topic=OuterRef("pk")).values("data_version")
     topics.update(last_data_version=Coalesce(Subquery(now), F("last_data_version")))
 

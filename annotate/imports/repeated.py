@@ -31,9 +31,9 @@ def without_stored(study: Study, bundle: Bundle, filename: str) -> Bundle:
         for name in _names(preference):
             stored[_key(preference, name)].append({"kind": kind_of(preference), **preference.extra})
     new = tuple(own for own in bundle.preferences if not (is_recognisable(own) and _is_among(own, stored)))
-    if (known := len(bundle.preferences) - len(new)) == 0:
+    if (repeated := len(bundle.preferences) - len(new)) == 0:
         return bundle
-    remark = Remark(filename, 0, "", STORED, {"count": known})
+    remark = Remark(filename, 0, "", STORED, {"count": repeated})
     return replace(bundle, preferences=new, remarks=(remark, *bundle.remarks))
 
 
@@ -46,8 +46,8 @@ def _is_among(preference: Preference, stored: Mapping[Key, list[Mapping[str, Any
 
 
 def _names(preference: Preference) -> Iterator[str]:
-    """What a file may call its annotator: nothing, or their name without the number that told them from a namesake,
-    where the time leaves no doubt."""
+    """What a file may call its annotator: nothing, or their name without the number that sets them apart from a
+    namesake, where the time leaves no doubt."""
     yield preference.annotator
     if preference.at:
         yield ""

@@ -66,7 +66,7 @@ class Busy:
 class Health:
     """The worker's state, as far as the reader's studies are concerned; workers serve all studies.
 
-    `unread`: the studies of which the worker cannot read what there is to do.
+    `unread`: the studies whose work the worker cannot read.
     """
 
     workers: tuple[Worker, ...]

@@ -21,8 +21,8 @@ def read_broker(url: str) -> str:
     parts = urlsplit(url)
     given = dict(parse_qsl(parts.query))
     if parts.scheme not in SCHEMES:
-        known = ", ".join(f"{scheme}://" for scheme in SCHEMES)
-        raise ImproperlyConfigured(f"BROKER_URL begins with one of {known}; found {parts.scheme!r}.")
+        schemes = ", ".join(f"{scheme}://" for scheme in SCHEMES)
+        raise ImproperlyConfigured(f"BROKER_URL begins with one of {schemes}; found {parts.scheme!r}.")
     if parts.scheme == "memory":
         return url
     if unknown := given.keys() - {*OPTIONS, *(TLS if parts.scheme == "rediss" else ())}:

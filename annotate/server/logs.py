@@ -119,9 +119,9 @@ def _in_a_line(record: logging.LogRecord, error: BaseException) -> None:
 
     Only its first line: the further ones of a database's error quote what was sent.
     """
-    said, reason = record.getMessage(), str(error).partition("\n")[0]
+    text, reason = record.getMessage(), str(error).partition("\n")[0]
     record.exc_info = None
-    record.msg, record.args = (said if reason in said else f"{said} ({reason})"), ()
+    record.msg, record.args = (text if reason in text else f"{text} ({reason})"), ()
 
 
 def _without_address(args: Any, request: HttpRequest) -> Any:

@@ -20,6 +20,8 @@ RETRY_SECONDS = 5
 NO_PRIVILEGE = "42501"
 #: The API's codes of errors that Django answers.
 CODES = {400: "invalid", 403: "permission_denied", 404: "not_found", 429: "throttled"}
+#: Addresses of the API at which nothing can be changed.
+ONLY_READ = {"api_nothing", "api_schema"}
 #: Views whose requests a button may send again: if an answer was stored after all, the first one stands.
 SENT_AGAIN = {"pair", "skip", "undo"}
 
@@ -40,6 +42,12 @@ def too_often(request: HttpRequest, often: TooOften) -> HttpResponse:
 
 
 def csrf_failure(request: HttpRequest, reason: str = "") -> HttpResponse:
+    """A form without its token. An address that changes nothing answers for itself: that there is nothing, or that it
+    is only read."""
+    match = request.resolver_match
+    if match is not None and match.url_name in ONLY_READ:
+        answer: HttpResponse = match.func(request, *match.args, **match.kwargs)
+        return answer
     return _page(
         request,
         403,

@@ -88,7 +88,7 @@ def _waiting(request: HttpRequest) -> User | None:
 
 
 def _check_codes(request: HttpRequest, user: User) -> None:
-    """Raises `TooOften` after five wrong codes of an account, whoever sent them: codes of an app can be guessed.
+    """Raises `TooOften` after five wrong codes of an account, from any visitor: codes of an app can be guessed.
 
     Recovery codes cannot: they let the owner in meanwhile.
     """

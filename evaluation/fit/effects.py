@@ -250,9 +250,9 @@ def _likelier(items: Items, now: Vector, usual: Vector) -> Vector:
         first, second = pairs.first[topic.pairs] - start, pairs.second[topic.pairs] - start
         f[topic.pairs] = theta[first] - theta[second]
         v[topic.pairs] = spread[first, first] + spread[second, second] - 2 * spread[first, second]
-    known = squares * np.exp(-logs) / 2
-    gain = known - np.array([items.systems, len(items)]) / 2 - (logs - usual) / LOG_VARIANCE_SPREAD**2
-    logs = logs + np.clip(gain / (known + 1 / LOG_VARIANCE_SPREAD**2), -1.0, 1.0)
+    information = squares * np.exp(-logs) / 2
+    gain = information - np.array([items.systems, len(items)]) / 2 - (logs - usual) / LOG_VARIANCE_SPREAD**2
+    logs = logs + np.clip(gain / (information + 1 / LOG_VARIANCE_SPREAD**2), -1.0, 1.0)
     return np.concatenate([f, v, LOG_WEIGHT * logs])
 
 

@@ -55,7 +55,7 @@ def own_skewness(bends: Matrix, moved: Matrix, slopes: Matrix) -> Matrix:
 def skewness(bends: Matrix, moved: Matrix, slopes: Matrix) -> Matrix:
     """(s, s): kappa of the row's score less the column's; on the diagonal, of each score.
 
-    `bends` (s, s): second derivatives of the row's score, of which each is a sum of functions of alpha_row - alpha_j;
+    `bends` (s, s): second derivatives of the row's score, each a sum of functions of alpha_row - alpha_j;
     `slopes` (s, s): how scores answer to alpha; `moved` (s, s): covariance of alpha times these.
     """
     own = np.diag(moved)[:, None] - moved.T  # (row, j): how far the direction of the row's score moves row from j

@@ -15,7 +15,7 @@ class DatabaseOperations(operations.DatabaseOperations):
     def adapt_integerfield_value(self, value: Any, internal_type: str) -> Any:
         """Bind a number as its type; one that does not fit as it is, so that it is stored or refused.
 
-        Django binds a number beside an F() as 32 bits, whatever the column has, and psycopg cuts it without a word.
+        Django binds a number added to an F() as 32 bits, whatever the column has, and psycopg cuts it without a word.
         """
         limit = LIMITS[internal_type.removeprefix("Positive")]
         if isinstance(value, int) and not -limit <= value < limit:
@@ -26,7 +26,7 @@ class DatabaseOperations(operations.DatabaseOperations):
 class DatabaseWrapper(base.DatabaseWrapper):
     """PostgreSQL, or a PgBouncer before it, with the limits in the setting `LIMITS`.
 
-    Behind a pooler, our next transaction may run in another session, and somebody else's in ours. So there each
+    With a pooler, our next transaction may run in another session, and another program's in ours. So there each
     transaction sets its own limits, no statement stays prepared, and no cursor outlives its transaction.
     """
 
