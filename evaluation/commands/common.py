@@ -248,7 +248,7 @@ def _preferences(path: Path | None, bundle: Bundle, needed: bool) -> Sequence[Pr
 
 
 def _counted(preferences: Sequence[Preference], options: argparse.Namespace, needed: bool) -> list[Preference]:
-    """Those of the kinds that count, people's unless others are asked for; `options.left_out` counts the others."""
+    """Keep those of the kinds that count, people's unless the options name others; `options.left_out` has the rest."""
     kinds = KINDS_COUNTED[options.counted_kinds or StudySettings().counted_kinds]
     counted = [preference for preference in preferences if kind_of(preference) in kinds]
     left_out = Counter(kind for kind in map(kind_of, preferences) if kind not in kinds)
