@@ -4,7 +4,7 @@ from django.db.backends.signals import connection_created
 from django.db.models.signals import post_migrate, post_save, pre_save
 from django.utils.translation import gettext, ngettext
 
-from formats import words
+from preferendum.formats import words
 
 
 class StaticFiles(StaticFilesConfig):

@@ -16,7 +16,7 @@ from markdown_it import MarkdownIt
 from markdown_it.token import Token
 
 from annotate import markdown
-from preferendum import FILES
+from preferendum.about import FILES
 
 FOLDER = FILES / "docs"
 #: The files that are pages, by audience, in order. Their first heading is their title.

@@ -14,9 +14,6 @@ from django.db import transaction
 from django.db.models import Prefetch
 from django.http import FileResponse, Http404
 
-import formats
-import formats.archive.study
-import formats.archive.study_records
 from annotate.access import may
 from annotate.audit_log import note
 from annotate.database.snapshot import snapshot
@@ -46,8 +43,12 @@ from annotate.models import (
 from annotate.models.corpus import of_what
 from annotate.models.metric import GIVEN
 from annotate.server import limits
-from formats.answers import ANSWERS
-from formats.archive.study_records import (
+from preferendum import formats
+from preferendum.about import __version__
+from preferendum.formats.answers import ANSWERS
+from preferendum.formats.archive import study as study_archive
+from preferendum.formats.archive import study_records as study_records
+from preferendum.formats.archive.study_records import (
     AnnotatorRecord,
     AssignmentRecord,
     FitRecord,
@@ -68,11 +69,10 @@ from formats.archive.study_records import (
     UploadRecord,
     Use,
 )
-from formats.checks.complaints import Complaints, Place
-from formats.pyramid import Annotation
-from formats.readers.pyramid_json import annotation_from
-from formats.settings import NAMES, StudySettings
-from preferendum import __version__
+from preferendum.formats.checks.complaints import Complaints, Place
+from preferendum.formats.pyramid import Annotation
+from preferendum.formats.readers.pyramid_json import annotation_from
+from preferendum.formats.settings import NAMES, StudySettings
 
 if TYPE_CHECKING:
     from django.contrib.auth.models import User
@@ -117,7 +117,7 @@ def write_export(export: Export) -> None:
     with tempfile.TemporaryFile() as file:
         with snapshot():
             archive = make_archive(export.study)
-        formats.archive.study.write(archive, file)
+        study_archive.write(archive, file)
         file.seek(0)
         digest = hashlib.file_digest(file, "sha256").hexdigest()
         file.seek(0)
@@ -347,7 +347,7 @@ def _assignments(study: Study, names: dict[int, str]) -> Iterable[AssignmentReco
             right=names[first if swapped else second],
             occasion=occasion,
             reason_shown=reason,
-            state=cast(formats.archive.study_records.State, state),
+            state=cast(study_records.State, state),
             skip_reason=skipped,
             holds_place=place,
             created_at=_shown(created, closed, reason),

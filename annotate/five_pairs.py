@@ -14,13 +14,13 @@ from django.contrib.auth.models import User
 from django.db import IntegrityError, transaction
 from django.db.models import F
 
-import formats
 from annotate import imports, judging, studies
 from annotate.models import Annotator, Assignment, Judgment, Pair, Sentence, Study, Topic
 from annotate.refusal import Refusal
-from formats.answers import share_of_first
-from formats.sentences import cut
-from formats.settings import QUESTION
+from preferendum import formats
+from preferendum.formats.answers import share_of_first
+from preferendum.formats.sentences import cut
+from preferendum.formats.settings import QUESTION
 
 #: Self-contained sentences from summaries of nine of the ten systems, by document and place.
 SENTENCES = (

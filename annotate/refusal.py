@@ -6,8 +6,8 @@ from django.core.exceptions import ValidationError
 from django.db.models import Model
 from django.utils.translation import gettext as _
 
-from formats.checks import text
-from formats.checks.complaints import Complaints, Place
+from preferendum.formats.checks import text
+from preferendum.formats.checks.complaints import Complaints, Place
 
 
 class Refusal(ValueError):

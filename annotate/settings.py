@@ -24,8 +24,8 @@ from annotate.server.broker_address import read_broker
 from annotate.server.keys import load_metrics_token, load_secret_key, with_password
 from annotate.server.origin import read_origin
 from annotate.server.private_files import data_folder, make_private_file
-from formats.answers import ANSWERS
-from preferendum import FILES
+from preferendum.about import FILES
+from preferendum.formats.answers import ANSWERS
 
 BASE_DIR = Path(__file__).resolve().parent.parent
 

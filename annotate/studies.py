@@ -17,7 +17,6 @@ from django.db import IntegrityError, transaction
 from django.db.models import Count
 from django.utils.translation import gettext as _
 
-import formats
 from annotate import access, audit_log, crowd, exports, imports, judging, members
 from annotate.audit_log import note
 from annotate.database import append_only
@@ -27,8 +26,9 @@ from annotate.models import Assignment, AuditEntry, Export, Membership, Sentence
 from annotate.refusal import Refusal, check, cleaned, invalid
 from annotate.server import limits
 from annotate.server.languages import translated
-from formats.results import Difference
-from formats.settings import NAMES, QUESTION, SETTINGS, SUMMARY_QUESTION, StudySettings
+from preferendum import formats
+from preferendum.formats.results import Difference
+from preferendum.formats.settings import NAMES, QUESTION, SETTINGS, SUMMARY_QUESTION, StudySettings
 
 if TYPE_CHECKING:
     from django.contrib.auth.models import User

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from evaluation.evidence import Evidence, evidence
-from formats import Summary, Text, Topic
+from preferendum.evidence import Evidence, evidence
+from preferendum.formats import Summary, Text, Topic
 
 DATA = Path(__file__).parents[2] / "shared" / "data"
 DEMO = Path(__file__).parents[1] / "annotate" / "demo" / "wikinews.jsonl"

@@ -42,18 +42,18 @@ import numpy as np
 from scipy.special import expit
 
 from benchmarks.corpora import DATA, DOCUMENTS, PEERS, POOLS, read
-from evaluation.evidence import Evidence
-from evaluation.fit.effects import USUAL_ITEM, USUAL_SYSTEM, Variances
-from evaluation.fit.kernel import expected
-from evaluation.meta.agreement import agreement
-from evaluation.meta.resampling import Resamples
-from evaluation.meta.scores import collect, judged_topics
-from evaluation.metrics import registry
-from evaluation.scoring.asking_summaries import next_pairs
-from evaluation.scoring.content import content
-from evaluation.scoring.later_systems import Prediction, predict
-from evaluation.scoring.ranking import Comparison
-from evaluation.scoring.win_rate import Answers, WinRates, win_rates
+from preferendum.evidence import Evidence
+from preferendum.fit.effects import USUAL_ITEM, USUAL_SYSTEM, Variances
+from preferendum.fit.kernel import expected
+from preferendum.meta.agreement import agreement
+from preferendum.meta.resampling import Resamples
+from preferendum.meta.scores import collect, judged_topics
+from preferendum.metrics import registry
+from preferendum.scoring.asking_summaries import next_pairs
+from preferendum.scoring.content import content
+from preferendum.scoring.later_systems import Prediction, predict
+from preferendum.scoring.ranking import Comparison
+from preferendum.scoring.win_rate import Answers, WinRates, win_rates
 
 SETS = (("summeval", "relevance"), ("summeval_op", "relevance"), ("summeval_op", "aspect_coverage"))
 HUMAN = "human-summaries"

@@ -36,8 +36,8 @@ from sklearn.linear_model import LogisticRegression
 from threadpoolctl import threadpool_limits
 
 from benchmarks.worlds import world
-from evaluation.evidence import Judgments
-from evaluation.fit import newton, preference_matrix, zermelo
+from preferendum.evidence import Judgments
+from preferendum.fit import newton, preference_matrix, zermelo
 
 PRIOR = 1.0
 ENOUGH = 1e-8

@@ -60,8 +60,8 @@ def judgments(study: int, number: int) -> bytes:
 def another_study() -> int:
     from django.contrib.auth.models import User
 
-    import formats
     from annotate import imports, studies
+    from preferendum import formats
 
     study = studies.create_study(User.objects.get(), title="Other", question="Which?", judgments_per_topic=1_000_000)
     imports.store(study, formats.read(TOPICS))

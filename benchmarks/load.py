@@ -256,8 +256,8 @@ def make_study(topics: int, compares: str = "") -> str:
     from django.contrib.auth.models import User
     from django.core.management import call_command
 
-    import formats
     from annotate import imports, invitations, studies
+    from preferendum import formats
 
     call_command("migrate", verbosity=0)
     call_command("collectstatic", interactive=False, verbosity=0)

@@ -12,8 +12,8 @@ truth, the standard deviation of utilities, the share of careless answers), and 
 annotators who prefer what is more similar to the references, and are right 80% of the time.
 
 **Sentences**: the error of an argument's utility in replays of UKPConvArg1's real judgments, one a pair, in random
-order. What the planner takes to be usual was read off the first four topics (`evaluation.planning.TYPICAL`); these are
-the others.
+order. What the planner takes to be usual was read off the first four topics (`preferendum.scoring.planning.TYPICAL`);
+these are the others.
 """
 
 from __future__ import annotations
@@ -28,11 +28,10 @@ import numpy as np
 from benchmarks import replay
 from benchmarks.corpora import SETS, read
 from benchmarks.worlds import TRUTHS, world
-from evaluation import planning
-from evaluation.evidence import Evidence, Judgments, Settings, evidence
-from evaluation.fit.similarity import DECIMALS
-from evaluation.planning import Prepared
-from evaluation.scoring import asking, simulate
+from preferendum.evidence import Evidence, Judgments, Settings, evidence
+from preferendum.fit.similarity import DECIMALS
+from preferendum.scoring import asking, planning, simulate
+from preferendum.scoring.planning import Prepared
 
 RATIOS = (1, 2, 4, 8)
 STUDIES = ("made-up", "summeval_op", "squality", "arguments")

@@ -16,8 +16,8 @@ from collections.abc import Callable
 import numpy as np
 
 from benchmarks.worlds import TRUTHS, world
-from evaluation.evaluate import TopicResult, evaluate, prepare
-from evaluation.evidence import AS_PUBLISHED, Evidence, Settings
+from preferendum.evidence import AS_PUBLISHED, Evidence, Settings
+from preferendum.scoring.evaluate import TopicResult, evaluate, prepare
 
 SYSTEMS = 20
 

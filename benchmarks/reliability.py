@@ -5,7 +5,7 @@
 Kendall's tau with the true utilities, mean over made-up topics: 300 sentences (utilities with standard
 deviation `spread`; 1.8 gives honest crowds a tau of .62), 1,000 judgments of random pairs, 20 people. Columns:
 plain (everybody counts alike), crowd-bt (batch Crowd-BT, Chen et al. 2013: P = eta s(d) + (1 - eta) s(-d), eta_k by
-EM), joint (evaluation.annotators.reliability's own utilities), weights (a plain fit with its weights), known (a plain
+EM), joint (preferendum.annotators.reliability's own utilities), weights (a plain fit with its weights), known (a plain
 fit of honest people only); gain: weights - plain, with its standard error. The prior was chosen with seeds 500 to 515.
 """
 
@@ -19,10 +19,10 @@ from numpy.typing import NDArray
 from scipy.special import expit
 from scipy.stats import kendalltau
 
-from evaluation.annotators import reliability
-from evaluation.evidence import Judgments
-from evaluation.fit import zermelo
-from evaluation.fit.preference_matrix import wins
+from preferendum.annotators import reliability
+from preferendum.evidence import Judgments
+from preferendum.fit import zermelo
+from preferendum.fit.preference_matrix import wins
 
 Vector = NDArray[np.float64]
 SENTENCES, JUDGMENTS, PEOPLE = 300, 1000, 20

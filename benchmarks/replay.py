@@ -18,7 +18,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
-from formats import Bundle, Preference, Text, Topic, write_preferences, write_topics
+from preferendum.formats import Bundle, Preference, Text, Topic, write_preferences, write_topics
 
 DATA = Path("../shared/data/ukpconvarg1")
 

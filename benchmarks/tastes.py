@@ -23,9 +23,9 @@ from scipy.special import expit
 from scipy.stats import binom
 
 from benchmarks.direct import NODES, WEIGHTS, World, mean_and_error, print_worlds
-from evaluation.fit.kernel import expected
-from evaluation.scoring.ranking import Comparison
-from evaluation.scoring.win_rate import ENDS, Answers, win_rates
+from preferendum.fit.kernel import expected
+from preferendum.scoring.ranking import Comparison
+from preferendum.scoring.win_rate import ENDS, Answers, win_rates
 
 RATES = (0.5, 0.7, 0.8, 0.9, 0.95)
 

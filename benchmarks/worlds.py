@@ -11,8 +11,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from evaluation.evidence import Evidence, Judgments, SummaryText
-from evaluation.fit.similarity import Similarity, similarity
+from preferendum.evidence import Evidence, Judgments, SummaryText
+from preferendum.fit.similarity import Similarity, similarity
 
 Vector = NDArray[np.float64]
 TRUTHS = ("words", "clusters", "independent")

@@ -53,7 +53,7 @@ pem=/etc/nginx/tls
 echo "listen 8443 ssl; ssl_certificate $pem/fullchain.pem; ssl_certificate_key $pem/privkey.pem;" > tls/tls.conf
 """
 STUDY = """
-import formats
+from preferendum import formats
 from django.contrib.auth.models import User
 from annotate import imports, invitations, studies
 owner = User.objects.get(username="owner")

@@ -3,7 +3,7 @@
 import os
 import sys
 
-from preferendum import IS_CLONE, __version__
+from preferendum.about import IS_CLONE, __version__
 
 
 def main() -> None:
@@ -12,7 +12,7 @@ def main() -> None:
         print(__version__)
         return
     if sys.argv[1:2] == ["evaluate"]:  # no command of Django's: it needs no settings, tables or data folder
-        from evaluation.__main__ import main as evaluate
+        from preferendum.cli.__main__ import main as evaluate
 
         sys.exit(evaluate(sys.argv[2:]))
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "annotate.settings")

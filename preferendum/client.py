@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import parse_qsl, quote, urlencode, urlsplit
 
-from preferendum import __version__
+from preferendum.about import __version__
 
 Row = dict[str, Any]
 

@@ -11,14 +11,14 @@ import numpy as np
 from django.contrib.auth.models import User
 from django.core.files.uploadedfile import SimpleUploadedFile
 
-import formats
 from annotate import imports, judging, studies
 from annotate.models import Annotator, Assignment, ScoredBy, Study, Topic, Upload
-from evaluation.evaluate import TopicResult, evaluate
-from evaluation.evidence import AS_PUBLISHED
 from evaluation.worker import tasks
 from evaluation.worker.agenda import find_work
 from evaluation.worker.records import load_evidence
+from preferendum import formats
+from preferendum.evidence import AS_PUBLISHED
+from preferendum.scoring.evaluate import TopicResult, evaluate
 
 EXAMPLE: dict[str, Any] = json.loads((Path(__file__).parent / "data" / "model_example.json").read_text())
 

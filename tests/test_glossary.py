@@ -11,7 +11,7 @@ from pathlib import Path
 from tests.test_house import ROOT, patterns, tree
 from tests.test_house import modules as product
 
-ROOMS = ("annotate", "evaluation", "formats", "preferendum", "lab", "benchmarks")
+ROOMS = ("annotate", "evaluation", "preferendum", "lab", "benchmarks")
 
 #: A word (or two, with _ between them) that no name may have, and what we say instead. An s at the end changes nothing.
 INSTEAD = {
@@ -70,7 +70,7 @@ STAY = {
     "field LeaderboardRow.person": "of a summary's author: a person, not an annotator",
     "field SummaryScores.person": "of a summary's author: a person, not an annotator",
     "field SummaryText.person": "of a summary's author: a person, not an annotator",
-    "function formats.readers.nist.is_person": "of a summary's author in NIST's files",
+    "function preferendum.formats.readers.nist.is_person": "of a summary's author in NIST's files",
 }
 
 
@@ -152,7 +152,7 @@ def test_no_exception_outlives_its_name():
 
 def test_variables_say_what_they_hold():
     empty = {f"{module}.{name}" for module, name in variables() if name in EMPTY}
-    assert empty == {"formats.records.found", "formats.records.said"}  # the fields that stay
+    assert empty == {"preferendum.formats.records.found", "preferendum.formats.records.said"}  # the fields that stay
 
 
 def test_docstrings_are_plain():

@@ -20,7 +20,7 @@ from django.db import models
 from django.urls import URLPattern, URLResolver, get_resolver
 
 ROOT = Path(__file__).resolve().parent.parent
-ROOMS = ("annotate", "evaluation", "formats", "preferendum")
+ROOMS = ("annotate", "evaluation", "preferendum")
 TEMPLATES = sorted((ROOT / "templates").rglob("*.html"))
 
 #: Methods of managers and querysets that write, and those that write one row.
@@ -213,8 +213,8 @@ def test_nobody_goes_round_the_models():
 
 def test_an_archive_has_a_word_for_everything_that_a_row_may_hold():
     from annotate.models import Annotator, Assignment, Judgment, Questionnaire, ReportedPair
-    from formats import answers
-    from formats.archive import study_records
+    from preferendum.formats import answers
+    from preferendum.formats.archive import study_records
 
     assert set(study_records.KINDS) == set(Annotator.Kind.values)
     assert set(get_args(study_records.State)) == set(Assignment.State.values)
@@ -426,7 +426,7 @@ def test_every_model_says_what_it_is():
 
 def test_every_text_column_has_room_for_what_the_formats_take():
     from annotate.models import SourceDocument, System, Topic
-    from formats.checks import limits
+    from preferendum.formats.checks import limits
 
     assert Topic._meta.get_field("name").max_length >= limits.NAME_CHARACTERS
     assert Topic._meta.get_field("title").max_length >= limits.TITLE_CHARACTERS

@@ -14,9 +14,9 @@ from django.utils.translation import gettext_lazy
 from rest_framework.exceptions import APIException, ParseError
 from rest_framework.parsers import BaseParser, DataAndFiles
 
-import formats
-from formats.checks import strict_json, text
-from formats.checks.complaints import Complaints, Place
+from preferendum import formats
+from preferendum.formats.checks import strict_json, text
+from preferendum.formats.checks.complaints import Complaints, Place
 
 CHUNK = 64 * 1024
 

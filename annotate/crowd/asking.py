@@ -13,14 +13,14 @@ from annotate.audit_log import note
 from annotate.judging.importing import moment
 from annotate.models import Annotator, AnsweredQuestionnaire, Participation, Questionnaire, Study
 from annotate.refusal import Refusal, cleaned, invalid
-from formats.checks.complaints import shown
-from formats.questionnaire import LONGEST_OPTION, MOST_OPTIONS, MOST_QUESTIONS, Question, why_unfit
-from formats.results import to_json
+from preferendum.formats.checks.complaints import shown
+from preferendum.formats.questionnaire import LONGEST_OPTION, MOST_OPTIONS, MOST_QUESTIONS, Question, why_unfit
+from preferendum.formats.results import to_json
 
 if TYPE_CHECKING:
     from django.contrib.auth.models import User
 
-    from formats.archive.study_records import StudyArchive
+    from preferendum.formats.archive.study_records import StudyArchive
 
 Place = Questionnaire.Place
 

@@ -10,7 +10,7 @@ from django.utils.translation import gettext as _
 from annotate.audit_log import note
 from annotate.models import Recruitment, Study
 from annotate.refusal import check, cleaned, invalid
-from formats.checks.complaints import shown
+from preferendum.formats.checks.complaints import shown
 
 if TYPE_CHECKING:
     from django.contrib.auth.models import User

@@ -19,7 +19,7 @@ from django.db import connection, models
 
 from annotate.database.plain import Read, add, change, moment, read
 from annotate.models import Annotator, Assignment, Judgment, LockedTopic, Pair, Sentence, Study, Topic
-from formats.checks.text import visible
+from preferendum.formats.checks.text import visible
 
 Reason = Assignment.Reason
 FOR_UPDATE = {"sqlite": "", "postgresql": "FOR UPDATE OF tally FOR NO KEY UPDATE OF shown, annotator"}

@@ -5,7 +5,7 @@ from __future__ import annotations
 from django.db import DatabaseError, connection
 from django.db.migrations.executor import MigrationExecutor
 
-from preferendum import COMMAND
+from preferendum.about import COMMAND
 
 
 def missing_migrations() -> list[str]:

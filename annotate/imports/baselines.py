@@ -11,7 +11,7 @@ from annotate.imports.written import begin
 from annotate.models import Sentence, Study, Summary, Topic, Upload
 from annotate.refusal import Refusal
 from annotate.server import limits
-from formats.readers.late import BASELINE, SUMMARIES
+from preferendum.formats.readers.late import BASELINE, SUMMARIES
 
 if TYPE_CHECKING:
     from django.contrib.auth.models import User

@@ -15,7 +15,7 @@ from annotate import judging
 from annotate.imports import recutting
 from annotate.imports.recutting import BATCH, Recut, batches
 from annotate.models import Removal, Sentence, SourceDocument, Study, Summary, Topic, Upload
-from formats.records import Cut, Of
+from preferendum.formats.records import Cut, Of
 
 #: The columns that follow the topic's.
 SAME = ("title", "question", "language")

@@ -14,7 +14,6 @@ from django.db import transaction
 from django.db.models import F, RestrictedError
 from django.utils.translation import gettext as _
 
-import formats
 from annotate import judging
 from annotate.audit_log import note
 from annotate.imports import recutting
@@ -22,8 +21,9 @@ from annotate.imports.holding import hold, refuse_busy
 from annotate.imports.replacing import Comparison, keep_before, replace
 from annotate.models import Judgment, Sentence, SourceDocument, Study, Topic
 from annotate.refusal import Refusal
-from formats.not_judged import BY_HAND
-from formats.sentences import cut_text
+from preferendum import formats
+from preferendum.formats.not_judged import BY_HAND
+from preferendum.formats.sentences import cut_text
 
 if TYPE_CHECKING:
     from django.contrib.auth.models import User

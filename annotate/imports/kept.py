@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import Any, get_args, get_origin, get_type_hints
 
 from annotate.models import Upload
-from formats.records import Bundle
-from formats.results.serialization import from_json, to_json
+from preferendum.formats.records import Bundle
+from preferendum.formats.results.serialization import from_json, to_json
 
 READ, UNFINISHED = ".read", ".unfinished"
 #: The records of a bundle; of a mapping, its items.

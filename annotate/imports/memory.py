@@ -11,8 +11,8 @@ from math import isqrt
 
 from django.conf import settings
 
-import formats
-from formats.checks.complaints import shown
+from preferendum import formats
+from preferendum.formats.checks.complaints import shown
 
 MEGABYTE = 1 << 20
 #: Memory of a worker's process before its first topic, and what it keeps of others.

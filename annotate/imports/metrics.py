@@ -8,10 +8,10 @@ from typing import IO, TYPE_CHECKING, Any, cast
 
 from django.db import transaction
 
-import formats
 from annotate.audit_log import note
 from annotate.models import MetricScore, Study, Summary, Topic
 from annotate.models.metric import GIVEN
+from preferendum import formats
 
 if TYPE_CHECKING:
     from django.contrib.auth.models import User

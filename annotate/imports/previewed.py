@@ -16,9 +16,9 @@ from annotate.audit_log import note
 from annotate.imports.workbench import changed_meanwhile, joined, no_sentence, split
 from annotate.models import Sentence, SourceDocument, Topic, Upload
 from annotate.refusal import Refusal
-from formats.not_judged import BY_HAND, not_judged
-from formats.records import Bundle, Cut, Text
-from formats.sentences import cut_text
+from preferendum.formats.not_judged import BY_HAND, not_judged
+from preferendum.formats.records import Bundle, Cut, Text
+from preferendum.formats.sentences import cut_text
 
 if TYPE_CHECKING:
     from django.contrib.auth.models import User

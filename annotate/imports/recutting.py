@@ -21,9 +21,9 @@ from django.db.models.functions import Coalesce
 
 from annotate import judging
 from annotate.models import GoldPair, Judgment, Removal, Sentence, SourceDocument, Tally, Topic
-from formats.checks.text import visible
-from formats.not_judged import DUPLICATE, not_judged, wordless
-from formats.records import Cut
+from preferendum.formats.checks.text import visible
+from preferendum.formats.not_judged import DUPLICATE, not_judged, wordless
+from preferendum.formats.records import Cut
 
 BATCH = 500
 #: Beyond every index and position: rows stay there while others take their places.

@@ -10,9 +10,9 @@ from typing import Any
 from annotate import exports
 from annotate.judging.importing import moment
 from annotate.models import Judgment, Study
-from formats.answers import UNDONE
-from formats.readers.preferences import is_recognisable, kind_of
-from formats.records import Bundle, Preference, Remark
+from preferendum.formats.answers import UNDONE
+from preferendum.formats.readers.preferences import is_recognisable, kind_of
+from preferendum.formats.records import Bundle, Preference, Remark
 
 STORED = "rows that the study has already, which are not counted again: %(count)s"
 Key = tuple[object, ...]

@@ -17,7 +17,6 @@ from django.core import serializers
 from django.db.models import F, Model
 from django.utils.translation import gettext_noop, ngettext
 
-import formats
 from annotate.audit_log import note
 from annotate.imports import compared, recutting
 from annotate.imports.recutting import Recut, batches
@@ -36,9 +35,10 @@ from annotate.models import (
 )
 from annotate.models.metric import GIVEN
 from annotate.refusal import Refusal
-from formats.checks.complaints import shown
-from formats.records import Cut, Of
-from formats.sentences import cut_text
+from preferendum import formats
+from preferendum.formats.checks.complaints import shown
+from preferendum.formats.records import Cut, Of
+from preferendum.formats.sentences import cut_text
 
 if TYPE_CHECKING:
     from django.contrib.auth.models import User

@@ -10,15 +10,15 @@ from typing import TYPE_CHECKING
 
 from django.db import transaction
 
-import formats
 from annotate import crowd, judging, studies
 from annotate.imports import compared, recutting
 from annotate.imports.memory import refuse_large_topics
 from annotate.imports.store import store_texts
 from annotate.models import Removal, Sentence, SourceDocument, Study, Topic
-from formats.archive.study_records import AssignmentRecord, GoldPairRecord, HistorySentence, StudyArchive
-from formats.records import Cut, Of
-from formats.results.serialization import to_json
+from preferendum import formats
+from preferendum.formats.archive.study_records import AssignmentRecord, GoldPairRecord, HistorySentence, StudyArchive
+from preferendum.formats.records import Cut, Of
+from preferendum.formats.results.serialization import to_json
 
 if TYPE_CHECKING:
     from django.contrib.auth.models import User

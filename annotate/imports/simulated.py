@@ -13,7 +13,7 @@ from annotate.imports.written import begin
 from annotate.models import PyramidAnnotation, Reference, Sentence, Study, Topic, Upload
 from annotate.refusal import Refusal
 from annotate.server import limits
-from formats.readers.preferences import NEEDED
+from preferendum.formats.readers.preferences import NEEDED
 
 if TYPE_CHECKING:
     from django.contrib.auth.models import User

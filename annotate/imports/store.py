@@ -11,7 +11,6 @@ from typing import Any
 from django.db import transaction
 from django.db.models import Max
 
-import formats
 from annotate import judging
 from annotate.imports import compared
 from annotate.imports.holding import hold
@@ -40,10 +39,11 @@ from annotate.models import (
     Topic,
     Upload,
 )
-from formats.not_judged import marked
-from formats.pyramid import Annotation
-from formats.readers.pyramid_json import annotation_as_json, located
-from formats.sentences import cut_text
+from preferendum import formats
+from preferendum.formats.not_judged import marked
+from preferendum.formats.pyramid import Annotation
+from preferendum.formats.readers.pyramid_json import annotation_as_json, located
+from preferendum.formats.sentences import cut_text
 
 BATCH = 500
 

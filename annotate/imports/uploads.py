@@ -30,7 +30,6 @@ from django.utils import timezone
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
-import formats
 from annotate import judging
 from annotate.audit_log import note
 from annotate.database import durability
@@ -45,9 +44,10 @@ from annotate.judging import what_if
 from annotate.models import Reference, Removal, SourceDocument, Study, Summary, Topic, Upload
 from annotate.models.corpus import upload_path
 from annotate.refusal import Refusal
-from formats.checks.text import blank
-from formats.readers.preferences import kind_of
-from formats.settings import KINDS_COUNTED
+from preferendum import formats
+from preferendum.formats.checks.text import blank
+from preferendum.formats.readers.preferences import kind_of
+from preferendum.formats.settings import KINDS_COUNTED
 
 if TYPE_CHECKING:
     from django.contrib.auth.models import User

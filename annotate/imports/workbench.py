@@ -15,7 +15,7 @@ from annotate.imports.cutting import mend, set_judged
 from annotate.imports.holding import hold
 from annotate.models import Sentence, SourceDocument, Topic
 from annotate.refusal import Refusal
-from formats.sentences import primary_language
+from preferendum.formats.sentences import primary_language
 
 if TYPE_CHECKING:
     from django.contrib.auth.models import User

@@ -13,8 +13,8 @@ from django.core.files.base import ContentFile
 
 from annotate.imports import uploads
 from annotate.models import Upload
-from formats.checks.complaints import Complaints, Place
-from formats.readers.tables import Columns, lines_of, read_rows
+from preferendum.formats.checks.complaints import Complaints, Place
+from preferendum.formats.readers.tables import Columns, lines_of, read_rows
 
 
 def begin(upload: Upload, columns: Sequence[str], action: str, **detail: object) -> Upload:

@@ -22,9 +22,9 @@ from annotate.judging.drawing import LEASE, draw_with_answer
 from annotate.judging.no_pair import NoPair
 from annotate.models import Annotator, Assignment, Judgment, LockedTopic, ReportedPair, Study, Topic
 from annotate.refusal import cleaned, invalid
-from formats.answers import ANSWERS, UNDONE
-from formats.checks.complaints import shown
-from formats.reasons import NOTE_CHARACTERS, listed
+from preferendum.formats.answers import ANSWERS, UNDONE
+from preferendum.formats.checks.complaints import shown
+from preferendum.formats.reasons import NOTE_CHARACTERS, listed
 
 #: Seconds that one pair adds to an annotator's reading time, at most: a lunch break is no reading.
 LONGEST_READ = 180.0

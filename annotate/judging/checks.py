@@ -18,7 +18,7 @@ from django.db.models.functions import Now
 from annotate.database.statements import Candidates, Choice
 from annotate.judging.choosing import BETWEEN, chance
 from annotate.models import Annotator, Assignment, GoldPair, LockedTopic, Pair, Sentence, Study
-from formats.answers import SIDES
+from preferendum.formats.answers import SIDES
 
 State = Assignment.State
 Reason = Assignment.Reason

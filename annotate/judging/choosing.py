@@ -19,7 +19,7 @@ from annotate.database.statements import Candidates, Choice
 from annotate.judging import tallies
 from annotate.models import Annotator, Assignment, LockedTopic, Pair, Sentence, Tally
 from annotate.models.judging import WANTED_BY
-from formats.checks.text import visible
+from preferendum.formats.checks.text import visible
 
 chance = SystemRandom()
 

@@ -1,4 +1,5 @@
-"""Which systems a pair was drawn to distinguish: systems that are added later need to know (evaluation.fit.chances)."""
+"""Which systems a pair was drawn to distinguish: systems that are added later need to know
+(preferendum.fit.chances)."""
 
 from __future__ import annotations
 

@@ -22,10 +22,10 @@ from annotate.judging import designs, tallies
 from annotate.judging.answers import LONGEST_READ
 from annotate.models import Annotator, Assignment, Judgment, Pair, Sentence, Study, Tally, Topic, Upload
 from annotate.models.judging import order_of
-from formats.answers import LETTERS
-from formats.checks.text import visible
-from formats.readers.preferences import REASONS, drawn_for, kind_of, weight_of
-from formats.records import Of, Preference
+from preferendum.formats.answers import LETTERS
+from preferendum.formats.checks.text import visible
+from preferendum.formats.readers.preferences import REASONS, drawn_for, kind_of, weight_of
+from preferendum.formats.records import Of, Preference
 
 BATCH = 500
 IMPORTED = {

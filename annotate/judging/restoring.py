@@ -15,18 +15,18 @@ from annotate.judging.answers import LONGEST_READ
 from annotate.judging.drawing import LEASE
 from annotate.judging.importing import BATCH, Two, add_up, make_pairs, moment, recount_places, sentence_ids
 from annotate.models import Annotator, Assignment, GoldPair, Judgment, Pair, ReportedPair, Sentence, Study, Topic
-from formats.answers import UNDONE
-from formats.archive.study_records import design_weight
+from preferendum.formats.answers import UNDONE
+from preferendum.formats.archive.study_records import design_weight
 
 if TYPE_CHECKING:
-    from formats.archive.study_records import (
+    from preferendum.formats.archive.study_records import (
         AssignmentRecord,
         HistoryAnswer,
         HistoryRecord,
         JudgmentRecord,
         StudyArchive,
     )
-    from formats.records import Of
+    from preferendum.formats.records import Of
 
     #: The keys of topics by their names and by what is compared there, and those of what is compared by its names.
     Topics = Mapping[tuple[str, Of], int]

@@ -13,7 +13,7 @@ from annotate.judging.answers import last_done
 from annotate.judging.importing import recount_places
 from annotate.judging.tallies import open_tallies
 from annotate.models import Annotator, Assignment, GoldPair, Judgment, Pair, Tally, Topic
-from formats.answers import UNDONE
+from preferendum.formats.answers import UNDONE
 
 State = Assignment.State
 

@@ -13,8 +13,8 @@ from django.utils.translation import gettext_lazy as _
 
 from annotate.models.job import Job
 from annotate.models.study import Study
-from formats.records import Of
-from formats.results.planning import CHARACTERS_A_WORD, SECONDS, seconds_of
+from preferendum.formats.records import Of
+from preferendum.formats.results.planning import CHARACTERS_A_WORD, SECONDS, seconds_of
 
 
 def of_what(summaries_of: int | None) -> Of:
@@ -287,8 +287,8 @@ class Sentence(models.Model):
     """A sentence of a source document; `<document>:<index>` is its public name, `position` its place in the topic. Or a
     whole summary, with the name of its system.
 
-    `not_judged`: why it is not judged: the rule by which it looks like no sentence (`formats.not_judged`), or by a
-    researcher's decision; empty if it is judged.
+    `not_judged`: why it is not judged: the rule by which it looks like no sentence (`preferendum.formats.not_judged`),
+    or by a researcher's decision; empty if it is judged.
     """
 
     class NotJudged(models.TextChoices):
@@ -460,22 +460,22 @@ class Upload(Job):
     `preview`: {"topics": [{"name", "title", "documents", "sentences", "not_judged", "references", "summaries", and of
     its Pyramid "content_units", "annotated": numbers}], "cuts": [{"topic", "document", "sentences": [[text, rule by
     which it is not to be judged]], and where a person changed these "changed", "mended" (borders): true}] of the first
-    documents, "changes": how often, "systems": [names], "persons": number of all summaries
-    that people wrote, "metrics": [{"name", "scores"}], "assessors", "ratings": numbers of all who rated and of what
-    they gave, "summaries", "human_scores", "pyramids", "preferences": numbers of those for topics that the study has
-    already or (preferences) of all, "replacements": [{"kind", "topic", "name", "before", "after"}] of what exists and
-    differs, "replaced", "unchanged": {kind: number} of all that exists, "recuts": [{"topic", "kept", "gone", "new":
-    numbers of sentences, "judgments_kept", "judgments_lost"}] of topics whose documents are replaced, "asks_again":
-    true where that is no longer what was confirmed, "version", "removals": of the study's data when the file was read,
+    documents, "changes": how often, "systems": [names], "persons": number of all summaries that people wrote,
+    "metrics": [{"name", "scores"}], "assessors", "ratings": numbers of all who rated and of what they gave,
+    "summaries", "human_scores", "pyramids", "preferences": numbers of those for topics that the study has already or
+    (preferences) of all, "replacements": [{"kind", "topic", "name", "before", "after"}] of what exists and differs,
+    "replaced", "unchanged": {kind: number} of all that exists, "recuts": [{"topic", "kept", "gone", "new": numbers of
+    sentences, "judgments_kept", "judgments_lost"}] of topics whose documents are replaced, "asks_again": true where
+    that is no longer what was confirmed, "version", "removals": of the study's data when the file was read,
     "scores_of_old_texts": number of human scores of summaries that are replaced, "drops_scores": whether these are
-    removed, "preferences_by_kind": {kind of annotators: number}, "remarks":
-    [{"file", "said", "params"}]}.
-    `complaints`: [{"file", "line", "field", "found", "expected", "params"}], as in `formats.records.Complaint`.
-    `judgments_stored`: how many of its judgments are stored, while storing; None before and after. Meanwhile nobody
-    sees anything of it. `baseline_words`: the length of the summaries by standard summarizers that the worker has to
-    write into the file first; None for files that users sent, and once they are written. Until then `preview` is
-    {"written", "of": numbers of topics}. `simulation`: the same for judgments to be simulated, {"source": "references"
-    or "pyramid", "per_topic", "seed"}. `copied_from`: the same for the topics of another study.
+    removed, "preferences_by_kind": {kind of annotators: number}, "remarks": [{"file", "said", "params"}]}.
+    `complaints`: [{"file", "line", "field", "found", "expected", "params"}], as in
+    `preferendum.formats.records.Complaint`. `judgments_stored`: how many of its judgments are stored, while storing;
+    None before and after. Meanwhile nobody sees anything of it. `baseline_words`: the length of the summaries by
+    standard summarizers that the worker has to write into the file first; None for files that users sent, and once they
+    are written. Until then `preview` is {"written", "of": numbers of topics}. `simulation`: the same for judgments to
+    be simulated, {"source": "references" or "pyramid", "per_topic", "seed"}. `copied_from`: the same for the topics of
+    another study.
     """
 
     class State(models.TextChoices):

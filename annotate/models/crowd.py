@@ -14,8 +14,8 @@ from django.utils.translation import gettext_lazy as _
 
 from annotate.models.judging import Annotator
 from annotate.models.study import Study, new_link_key, sum_of_topics
-from formats.questionnaire import Question
-from formats.results import from_json
+from preferendum.formats.questionnaire import Question
+from preferendum.formats.results import from_json
 
 #: A parameter's name in the address that a platform sends people to.
 PARAMETER = RegexValidator(r"\A[A-Za-z][A-Za-z0-9_.-]*\Z", _("Use only letters, digits, “_”, “-” and “.”."))
@@ -94,7 +94,7 @@ class Consent(models.Model):
 class Questionnaire(models.Model):
     """A version of a study's questions to its annotators about themselves. The newest counts; it may be empty.
 
-    `questions`: records of `formats.questionnaire`.
+    `questions`: records of `preferendum.formats.questionnaire`.
     """
 
     class Place(models.TextChoices):

@@ -10,15 +10,16 @@ from django.utils.translation import gettext_lazy as _
 
 from annotate.models.job import Job
 from annotate.models.study import SHARE
-from formats.results import Forecast as Record
-from formats.results import from_json
+from preferendum.formats.results import Forecast as Record
+from preferendum.formats.results import from_json
 
 
 class Forecast(Job):
     """The expected outcome of a study, by number of judgments per topic.
 
     `careless`: the share of random answers; None for the usual one, or an estimate from existing judgments. `done` of
-    `steps` simulations are finished; `parts`: their results. `figures`: the record `Forecast` of `formats.results`.
+    `steps` simulations are finished; `parts`: their results. `figures`: the record `Forecast` of
+    `preferendum.formats.results`.
     """
 
     class State(models.TextChoices):

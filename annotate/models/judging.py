@@ -27,10 +27,10 @@ from django.utils.translation import gettext_lazy as _
 from annotate.models.corpus import Sentence, Topic, Upload
 from annotate.models.membership import Invitation
 from annotate.models.study import Study
-from formats.answers import ANSWERS, UNDONE, Answer
-from formats.reasons import listed
-from formats.results.planning import SECONDS
-from formats.settings import KINDS_COUNTED
+from preferendum.formats.answers import ANSWERS, UNDONE, Answer
+from preferendum.formats.reasons import listed
+from preferendum.formats.results.planning import SECONDS
+from preferendum.formats.settings import KINDS_COUNTED
 
 
 class Progress(NamedTuple):

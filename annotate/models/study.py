@@ -15,11 +15,11 @@ from django.db.models.expressions import Combinable
 from django.db.models.functions import Coalesce, Greatest
 from django.utils.translation import gettext_lazy as _
 
-from formats.answers import ANSWERS, PREFERENCES, Answer
-from formats.metric_names import METRICS, unknown_metrics
-from formats.readers.topics import LANGUAGE
-from formats.reasons import listed
-from formats.settings import (
+from preferendum.formats.answers import ANSWERS, PREFERENCES, Answer
+from preferendum.formats.metric_names import METRICS, unknown_metrics
+from preferendum.formats.readers.topics import LANGUAGE
+from preferendum.formats.reasons import listed
+from preferendum.formats.settings import (
     KINDS_COUNTED,
     QUESTION,
     SCORING,
@@ -79,8 +79,8 @@ class Study(models.Model):
         PAUSED = "paused", _("paused")
         CLOSED = "closed", _("closed")
 
-    # The settings, as formats.settings declares them, with labels and choices for forms and pages, and help texts for
-    # forms.
+    # The settings, as preferendum.formats.settings declares them, with labels and choices for forms and pages, and help
+    # texts for forms.
     title = models.CharField(
         _("title"), max_length=200, help_text=_("For you and your colleagues. Annotators see it too.")
     )

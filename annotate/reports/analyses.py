@@ -46,11 +46,11 @@ from annotate.reports import (
 )
 from annotate.reports import leaderboard as boards
 from annotate.reports.rests_on import Judged, RestsOn
-from formats.analyses import OF_STUDY, OF_TOPIC, Analysis
-from formats.analyses.both_questions import BothQuestions
-from formats.analyses.convergence import Curves
-from formats.metric_names import why_absent
-from formats.results import (
+from preferendum.formats.analyses import OF_STUDY, OF_TOPIC, Analysis
+from preferendum.formats.analyses.both_questions import BothQuestions
+from preferendum.formats.analyses.convergence import Curves
+from preferendum.formats.metric_names import why_absent
+from preferendum.formats.results import (
     AgreementReport,
     DimensionAgreement,
     PairCounts,
@@ -59,11 +59,11 @@ from formats.results import (
     SummaryForecast,
     from_json,
 )
-from formats.results.metrics import StudyPairs, main_first
-from formats.results.scores import rests_on_answers
-from formats.results.statistics import LEVEL
-from formats.settings import KINDS_COUNTED
-from formats.shown import Choice, Shown
+from preferendum.formats.results.metrics import StudyPairs, main_first
+from preferendum.formats.results.scores import rests_on_answers
+from preferendum.formats.results.statistics import LEVEL
+from preferendum.formats.settings import KINDS_COUNTED
+from preferendum.formats.shown import Choice, Shown
 
 #: All names of choices in addresses, over all analyses.
 CHOICES = (

@@ -11,7 +11,7 @@ from django.db.models import F
 
 from annotate.models import Annotator, Judgment
 from annotate.models.judging import texts_of
-from formats.answers import PREFERENCES, SHARES
+from preferendum.formats.answers import PREFERENCES, SHARES
 
 if TYPE_CHECKING:
     from django.db.models import QuerySet

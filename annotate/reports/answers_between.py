@@ -6,7 +6,7 @@ from collections import Counter, defaultdict
 from dataclasses import dataclass
 
 from annotate.models import Judgment, Summary
-from formats.answers import SIDES, turned, without_preference
+from preferendum.formats.answers import SIDES, turned, without_preference
 
 
 @dataclass(frozen=True, slots=True)

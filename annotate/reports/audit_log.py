@@ -10,7 +10,7 @@ from django.utils.translation import gettext as _
 
 from annotate.models import AuditEntry
 from annotate.reports.method import value_in_words
-from formats.settings import NAMES
+from preferendum.formats.settings import NAMES
 
 
 def in_words(entries: Iterable[AuditEntry]) -> list[dict[str, Any]]:

@@ -13,10 +13,10 @@ from annotate.models.judging import JudgmentQuerySet
 from annotate.reports import minutes, rests_on
 from annotate.reports.leaderboard import asked_about
 from annotate.reports.study import counts_by_topic, wanted_of
-from formats.analyses.forecast import StudyForecast
-from formats.results import Forecast as Record
-from formats.results import Ground, SummaryForecast
-from formats.results.scores import WIN_RATE
+from preferendum.formats.analyses.forecast import StudyForecast
+from preferendum.formats.results import Forecast as Record
+from preferendum.formats.results import Ground, SummaryForecast
+from preferendum.formats.results.scores import WIN_RATE
 
 #: The pace is that of the last days.
 PACE = timedelta(days=7)

@@ -37,9 +37,9 @@ from annotate.reports.method import value_in_words
 from annotate.reports.rests_on import RestsOn
 from annotate.reports.standing import answer, by_author, open_tests, tests_of
 from annotate.reports.study import worker_is_there
-from formats.analyses import annotator_agreement
-from formats.points import Unit, over_all_topics, unit_of, why_untested
-from formats.results import (
+from preferendum.formats.analyses import annotator_agreement
+from preferendum.formats.points import Unit, over_all_topics, unit_of, why_untested
+from preferendum.formats.results import (
     CurvePoint,
     Difference,
     Ground,
@@ -48,10 +48,10 @@ from formats.results import (
     StudyAgreement,
     SystemResult,
 )
-from formats.results.length import ByLength
-from formats.results.needed import Effort, Needed, needed
-from formats.results.scores import WIN_RATE, PredictedSystem, PredictedSystems, has_intervals
-from formats.results.statistics import Mean, quantile, rank, z_of
+from preferendum.formats.results.length import ByLength
+from preferendum.formats.results.needed import Effort, Needed, needed
+from preferendum.formats.results.scores import WIN_RATE, PredictedSystem, PredictedSystems, has_intervals
+from preferendum.formats.results.statistics import Mean, quantile, rank, z_of
 
 #: So many topics without judgments are named.
 NAMED = 3
@@ -481,7 +481,7 @@ def _places(scores: Mapping[str, float]) -> dict[str, int]:
 
 def _z(difference: Difference, tests: int) -> float:
     """How many standard errors a difference is from 0, by its interval; no more than a normal error with its p-value of
-    so many tests, since few annotators leave much in doubt (evaluation.scoring.between_annotators)."""
+    so many tests, since few annotators leave much in doubt (preferendum.scoring.between_annotators)."""
     if difference.low is None or difference.high is None:
         return 0.0
     se = (difference.high - difference.low) / 2 / quantile(difference.planned_share)

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any, cast
 from django.utils.translation import gettext as _
 
 from annotate.models import Study
-from formats.settings import SHARES, counting
-from formats.shown import percent
+from preferendum.formats.settings import SHARES, counting
+from preferendum.formats.shown import percent
 
 if TYPE_CHECKING:
     from django.db.models import Field

@@ -15,15 +15,15 @@ from annotate.audit_log import SettingChange
 from annotate.models import Recruitment
 from annotate.reports.method import name_in_words, phrase, value_in_words
 from annotate.reports.study_facts import StudyFacts
-from formats import citations
-from formats.answers import HALF
-from formats.citations import CITATIONS, PROGRAM, ZOPF
-from formats.latex import escaped
-from formats.metric_names import title_of
-from formats.points import why_untested
-from formats.results import Bounded
-from formats.results.scores import WIN_RATE
-from formats.settings import SETTINGS
+from preferendum.formats import citations
+from preferendum.formats.answers import HALF
+from preferendum.formats.citations import CITATIONS, PROGRAM, ZOPF
+from preferendum.formats.latex import escaped
+from preferendum.formats.metric_names import title_of
+from preferendum.formats.points import why_untested
+from preferendum.formats.results import Bounded
+from preferendum.formats.results.scores import WIN_RATE
+from preferendum.formats.settings import SETTINGS
 
 #: How a sentence cites a publication, and several together.
 _KEY = re.compile(r"\[\[([a-z0-9-]+)\]\]")

@@ -8,9 +8,9 @@ from dataclasses import dataclass
 
 from annotate.models import ScoredBy, Study
 from annotate.reports.leaderboard import headline
-from formats.points import Unit, unit_of
-from formats.results import SystemResult, WhatIf
-from formats.results.scores import WIN_RATE
+from preferendum.formats.points import Unit, unit_of
+from preferendum.formats.results import SystemResult, WhatIf
+from preferendum.formats.results.scores import WIN_RATE
 
 
 @dataclass(frozen=True, slots=True)

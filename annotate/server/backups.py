@@ -35,7 +35,7 @@ from psycopg.conninfo import make_conninfo
 
 from annotate.audit_log import note
 from annotate.models import AuditEntry, Judgment
-from preferendum import __version__
+from preferendum.about import __version__
 
 logger = logging.getLogger(__name__)
 

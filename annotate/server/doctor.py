@@ -19,7 +19,7 @@ from annotate.models import Judgment, Study, WorkerPulse
 from annotate.reports import worker as condition
 from annotate.server import backups, email
 from annotate.server.private_files import open_to_others
-from preferendum import COMMAND, FILES, __version__
+from preferendum.about import COMMAND, FILES, __version__
 
 LEAST_FREE = 1_073_741_824  # bytes; with less, uploads are refused
 LEAST_SHARE = 0.1

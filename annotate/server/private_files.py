@@ -11,7 +11,7 @@ from pathlib import Path
 import platformdirs
 from django.core.exceptions import ImproperlyConfigured
 
-from preferendum import FILES, IS_CLONE
+from preferendum.about import FILES, IS_CLONE
 
 
 def data_folder(in_clone: str = "data") -> Path:

@@ -36,13 +36,13 @@ from scipy.stats import kendalltau
 
 from benchmarks import replay
 from benchmarks.corpora import SETS, read
-from evaluation.evidence import Evidence, Judgments, Settings, evidence
-from evaluation.fit import preference_matrix, sampling
-from evaluation.fit.similarity import DECIMALS, Similarity, similarity
-from evaluation.scoring import asking, importance, simulate
-from evaluation.scoring.ranking import Comparison
-from formats.results import Standing
-from formats.results.statistics import Z95
+from preferendum.evidence import Evidence, Judgments, Settings, evidence
+from preferendum.fit import preference_matrix, sampling
+from preferendum.fit.similarity import DECIMALS, Similarity, similarity
+from preferendum.formats.results import Standing
+from preferendum.formats.results.statistics import Z95
+from preferendum.scoring import asking, importance, simulate
+from preferendum.scoring.ranking import Comparison
 
 Vector = NDArray[np.float64]
 RIGHT = 0.8

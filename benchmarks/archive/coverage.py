@@ -40,13 +40,13 @@ import numpy as np
 from scipy.special import expit
 
 from benchmarks.worlds import TRUTHS, Vector, World, world
-from evaluation.evidence import Evidence, Judgments, Settings
-from evaluation.fit import preference_matrix, sampling
-from evaluation.fit.chances import fitted_chances
-from evaluation.scoring import asking, importance
-from evaluation.scoring.ranking import Comparison, Over
-from formats.results import Standing
-from formats.settings import SmoothChoice
+from preferendum.evidence import Evidence, Judgments, Settings
+from preferendum.fit import preference_matrix, sampling
+from preferendum.fit.chances import fitted_chances
+from preferendum.formats.results import Standing
+from preferendum.formats.settings import SmoothChoice
+from preferendum.scoring import asking, importance
+from preferendum.scoring.ranking import Comparison, Over
 
 SMOOTHINGS: tuple[SmoothChoice, ...] = ("none", "kernel", "paper")
 Z95 = 1.959964

@@ -22,8 +22,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import expit
 
-from evaluation.annotators import detectors, reliability
-from evaluation.evidence import Judgments
+from preferendum.annotators import detectors, reliability
+from preferendum.evidence import Judgments
 
 Vector = NDArray[np.float64]
 Rng = np.random.Generator

@@ -21,14 +21,14 @@ from pathlib import Path
 
 from benchmarks.archive.without_references import table
 from benchmarks.corpora import DOCUMENTS, POOLS, SETS, read
-from evaluation.evidence import Evidence
-from evaluation.fit.similarity import similarity
-from evaluation.meta.preference_training import PreferenceCourse
-from evaluation.meta.scores import judged_topics
-from evaluation.meta.subset_regression import NotConverged
-from evaluation.meta.training import TRAINERS, Course, TooLittle, Training, topic_examples
-from evaluation.scoring.simulations import Simulation, with_simulated
-from formats.readers.trained_metrics import TrainedMetric, written_trained_metric
+from preferendum.evidence import Evidence
+from preferendum.fit.similarity import similarity
+from preferendum.formats.readers.trained_metrics import TrainedMetric, written_trained_metric
+from preferendum.meta.preference_training import PreferenceCourse
+from preferendum.meta.scores import judged_topics
+from preferendum.meta.subset_regression import NotConverged
+from preferendum.meta.training import TRAINERS, Course, TooLittle, Training, topic_examples
+from preferendum.scoring.simulations import Simulation, with_simulated
 
 PREFERENCES = tuple(f"preferences:{score}" for score in ("importance", "combined", "coverage", "published:prior=0.1"))
 BY_REFERENCES = (

@@ -16,10 +16,10 @@ import time
 
 import numpy as np
 
-from evaluation.evaluate import evaluate
-from evaluation.evidence import Evidence, Judgments, Settings, SummaryText
-from evaluation.fit.similarity import similarity
-from evaluation.scoring.ranking import Comparison
+from preferendum.evidence import Evidence, Judgments, Settings, SummaryText
+from preferendum.fit.similarity import similarity
+from preferendum.scoring.evaluate import evaluate
+from preferendum.scoring.ranking import Comparison
 
 SIZES = (
     (2000, 200, 10),

@@ -28,7 +28,7 @@ from benchmarks.importing import judging, report_times, store_upload
 from benchmarks.load import Case, installation
 from benchmarks.serving import ROOT
 from benchmarks.worlds import made_up
-from evaluation.evidence import SummaryText
+from preferendum.evidence import SummaryText
 
 LONGEST = 900.0
 PER_DOCUMENT = 20

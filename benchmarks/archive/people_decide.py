@@ -26,18 +26,18 @@ from numpy.typing import NDArray
 from scipy.stats import kendalltau
 
 from benchmarks.corpora import PEERS, SETS, read
-from evaluation.evaluate import evaluate
-from evaluation.evidence import AS_PUBLISHED, Evidence, Judgments, Settings
-from evaluation.fit import preference_matrix
-from evaluation.fit.chances import Chances
-from evaluation.fit.similarity import Similarity, similarity
-from evaluation.meta.agreement import agreement
-from evaluation.meta.resampling import Resamples
-from evaluation.meta.scores import Scores, collect, judged_topics
-from evaluation.metrics.registry import metric
-from evaluation.scoring import importance, simulate
-from evaluation.scoring.ranking import Comparison
-from formats.results import Standing
+from preferendum.evidence import AS_PUBLISHED, Evidence, Judgments, Settings
+from preferendum.fit import preference_matrix
+from preferendum.fit.chances import Chances
+from preferendum.fit.similarity import Similarity, similarity
+from preferendum.formats.results import Standing
+from preferendum.meta.agreement import agreement
+from preferendum.meta.resampling import Resamples
+from preferendum.meta.scores import Scores, collect, judged_topics
+from preferendum.metrics.registry import metric
+from preferendum.scoring import importance, simulate
+from preferendum.scoring.evaluate import evaluate
+from preferendum.scoring.ranking import Comparison
 
 Matrix = NDArray[np.float64]
 SCORES = ("importance", "combined", "coverage", "as published")

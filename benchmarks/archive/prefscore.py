@@ -17,12 +17,12 @@ from pathlib import Path
 
 from benchmarks.archive.without_references import shown
 from benchmarks.corpora import SETS, read
-from evaluation.evidence import Evidence
-from evaluation.meta.preference_training import PreferenceCourse
-from evaluation.meta.reports import Sampling, metric_agreement
-from evaluation.meta.scores import collect, judged_topics
-from evaluation.metrics import registry
-from formats.readers.trained_metrics import TrainedMetric, written_trained_metric
+from preferendum.evidence import Evidence
+from preferendum.formats.readers.trained_metrics import TrainedMetric, written_trained_metric
+from preferendum.meta.preference_training import PreferenceCourse
+from preferendum.meta.reports import Sampling, metric_agreement
+from preferendum.meta.scores import collect, judged_topics
+from preferendum.metrics import registry
 
 DIMENSIONS = ("relevance", "coherence", "fluency", "faithfulness")
 OTHERS = ("js", "js-consensus", "rouge-1", "rouge-su4")

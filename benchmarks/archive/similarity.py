@@ -31,7 +31,7 @@ from sklearn.metrics.pairwise import linear_kernel
 
 sys.path.insert(0, str(Path(__file__).parents[2]))
 
-from evaluation.fit.similarity import similarity, whole
+from preferendum.fit.similarity import similarity, whole
 
 Matrix = NDArray[np.float64]
 SLOW = 1000

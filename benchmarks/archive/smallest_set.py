@@ -25,11 +25,11 @@ from itertools import combinations
 import numpy as np
 
 from benchmarks.worlds import world
-from evaluation.evaluate import evaluate
-from evaluation.evidence import Evidence, Settings
-from evaluation.scoring.ranking import Comparison
-from evaluation.smallest_set import JudgedTopic, smallest_set
-from formats.results import Standing
+from preferendum.evidence import Evidence, Settings
+from preferendum.formats.results import Standing
+from preferendum.scoring.evaluate import evaluate
+from preferendum.scoring.ranking import Comparison
+from preferendum.scoring.smallest_set import JudgedTopic, smallest_set
 
 LARGEST = 3
 

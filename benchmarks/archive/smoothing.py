@@ -19,10 +19,10 @@ import numpy as np
 from scipy.stats import kendalltau
 
 from benchmarks.worlds import TRUTHS, world
-from evaluation.evidence import Judgments, Settings
-from evaluation.fit import preference_matrix
-from evaluation.fit.similarity import similarity
-from formats.settings import SmoothChoice
+from preferendum.evidence import Judgments, Settings
+from preferendum.fit import preference_matrix
+from preferendum.fit.similarity import similarity
+from preferendum.formats.settings import SmoothChoice
 
 SMOOTHINGS: tuple[SmoothChoice, ...] = ("none", "paper", "kernel")
 

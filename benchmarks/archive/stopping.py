@@ -27,13 +27,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from benchmarks.worlds import World, world
-from evaluation.evidence import Evidence, Judgments, Settings
-from evaluation.fit import preference_matrix
-from evaluation.scoring import asking, importance
-from evaluation.scoring.ranking import Comparison
-from evaluation.scoring.stopping import StopRule
-from formats.results import Difference, Standing
-from formats.results.statistics import Z95
+from preferendum.evidence import Evidence, Judgments, Settings
+from preferendum.fit import preference_matrix
+from preferendum.formats.results import Difference, Standing
+from preferendum.formats.results.statistics import Z95
+from preferendum.scoring import asking, importance
+from preferendum.scoring.ranking import Comparison
+from preferendum.scoring.stopping import StopRule
 
 TOPICS, SENTENCES, STEP, LOOKS = 3, 30, 20, 30
 BUDGET = TOPICS * STEP * LOOKS

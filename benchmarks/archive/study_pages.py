@@ -56,9 +56,9 @@ def tac_sized(options: argparse.Namespace) -> Study:
     """A study as the worker leaves it."""
     from django.core.management import call_command
 
-    import formats
     from annotate import imports
     from evaluation.worker import tasks
+    from preferendum import formats
     from tests.annotate import making, scored
 
     study = making.study(counted_kinds="people-and-simulated")
@@ -72,7 +72,7 @@ def tac_sized(options: argparse.Namespace) -> Study:
 
 def topic(made: Any) -> Any:
     """A made-up topic as a file would bring it: ten documents of twenty sentences."""
-    import formats
+    from preferendum import formats
 
     texts = [made.sentences[k : k + 20] for k in range(0, len(made.sentences), 20)]
     return formats.Topic(

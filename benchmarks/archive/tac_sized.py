@@ -34,15 +34,15 @@ from scipy import stats
 sys.path.insert(0, str(Path(__file__).parents[2]))
 
 from benchmarks.worlds import made_up
-from evaluation.evidence import Evidence
-from evaluation.fit.similarity import similarity
-from evaluation.meta import agreement, correlation
-from evaluation.meta.reports import metric_agreement
-from evaluation.meta.resampling import Resamples, paired_tests
-from evaluation.meta.scores import collect
-from evaluation.metrics.porter import stem
-from evaluation.metrics.registry import metric
-from evaluation.scoring import simulate
+from preferendum.evidence import Evidence
+from preferendum.fit.similarity import similarity
+from preferendum.meta import agreement, correlation
+from preferendum.meta.reports import metric_agreement
+from preferendum.meta.resampling import Resamples, paired_tests
+from preferendum.meta.scores import collect
+from preferendum.metrics.porter import stem
+from preferendum.metrics.registry import metric
+from preferendum.scoring import simulate
 
 Result = TypeVar("Result")
 METRICS = ["preferences", "rouge-1", "rouge-2", "rouge-su4", "rouge-l", "js", "kl"]

@@ -23,12 +23,12 @@ from scipy.special import expit
 
 from benchmarks.archive.coverage import FIGURES, less
 from benchmarks.corpora import DATA, read
-from evaluation.evidence import Evidence, Judgments, Settings
-from evaluation.fit import preference_matrix
-from evaluation.fit.similarity import similarity
-from evaluation.scoring.importance import score, share_words
-from evaluation.scoring.ranking import Comparison
-from formats.results import Standing
+from preferendum.evidence import Evidence, Judgments, Settings
+from preferendum.fit import preference_matrix
+from preferendum.fit.similarity import similarity
+from preferendum.formats.results import Standing
+from preferendum.scoring.importance import score, share_words
+from preferendum.scoring.ranking import Comparison
 
 NODES, WEIGHTS = np.polynomial.hermite_e.hermegauss(15)
 

@@ -16,10 +16,10 @@ from dataclasses import replace
 from benchmarks.archive.metrics_page import human_scores
 from benchmarks.corpora import SETS, read
 from benchmarks.worlds import made_up
-from evaluation.evidence import Evidence
-from evaluation.meta.scores import dimensions_of, judged_topics
-from evaluation.meta.training import TRAINERS, Course, TooLittle, Training, topic_examples
-from formats.results import Correlation
+from preferendum.evidence import Evidence
+from preferendum.formats.results import Correlation
+from preferendum.meta.scores import dimensions_of, judged_topics
+from preferendum.meta.training import TRAINERS, Course, TooLittle, Training, topic_examples
 
 
 def made(topics: int, systems: int) -> list[Evidence]:

@@ -17,11 +17,11 @@ import time
 from collections.abc import Sequence
 
 from benchmarks.corpora import DOCUMENTS, POOLS, SETS, read
-from evaluation.evidence import Evidence
-from evaluation.meta.reports import Sampling, metric_agreement
-from evaluation.meta.scores import collect, judged_topics
-from evaluation.metrics import registry
-from formats.results import Bounded
+from preferendum.evidence import Evidence
+from preferendum.formats.results import Bounded
+from preferendum.meta.reports import Sampling, metric_agreement
+from preferendum.meta.scores import collect, judged_topics
+from preferendum.metrics import registry
 
 #: From where else the regression may learn the same human score.
 OTHER = {"summeval_op": "summeval", "summeval": "summeval_op"}

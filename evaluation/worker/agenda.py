@@ -42,7 +42,7 @@ from evaluation.worker.records.win_rates import (
     studies_with_new_answers,
     studies_with_unexamined_answers,
 )
-from formats.analyses import OF_ALL_SCORES
+from preferendum.formats.analyses import OF_ALL_SCORES
 
 logger = logging.getLogger(__name__)
 

@@ -13,9 +13,9 @@ from celery import current_task
 from celery.exceptions import SoftTimeLimitExceeded
 
 from annotate.database.transactions import end_stray_transactions, once_more
-from evaluation.evaluate import UndeterminedTopic
-from evaluation.fit.preference_matrix import TooManySentences
 from evaluation.worker import agenda, claims
+from preferendum.fit.preference_matrix import TooManySentences
+from preferendum.scoring.evaluate import UndeterminedTopic
 
 logger = logging.getLogger(__name__)
 

@@ -19,7 +19,7 @@ from django.db.models import F, Q
 from django.utils import timezone
 
 from annotate.models import Claim, WorkerPulse
-from preferendum import __version__
+from preferendum.about import __version__
 
 #: A claim not renewed for this long is void; the heartbeat renews those of its process every second.
 LASTING = timedelta(seconds=10)

@@ -8,12 +8,12 @@ from dataclasses import dataclass, replace
 
 from annotate import forecasts
 from annotate.models import Forecast
-from evaluation import planning
-from evaluation.evidence import Evidence, Settings
-from evaluation.planning import TYPICAL, TYPICAL_TIES, Assumed, Errors, Prepared, Step, StudyToSimulate
 from evaluation.worker.records.evidence import Split
 from evaluation.worker.records.forecasts import StudyToForecast, load_to_forecast
-from formats.results import from_json, to_json
+from preferendum.evidence import Evidence, Settings
+from preferendum.formats.results import from_json, to_json
+from preferendum.scoring import planning
+from preferendum.scoring.planning import TYPICAL, TYPICAL_TIES, Assumed, Errors, Prepared, Step, StudyToSimulate
 
 #: Computes what rests on a topic's texts alone; the worker caches it.
 Prepare = Callable[[Evidence, Settings], Prepared]

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from annotate.models import Study
-from evaluation.fit.similarity import similarity
-from evaluation.scoring.simulate import judge
-from evaluation.scoring.simulations import Source, has_source, sentence_values
 from evaluation.worker import records
-from formats.records import Preference
+from preferendum.fit.similarity import similarity
+from preferendum.formats.records import Preference
+from preferendum.scoring.simulate import judge
+from preferendum.scoring.simulations import Source, has_source, sentence_values
 
 #: Pseudonyms of the simulated annotators.
 PSEUDONYMS: Mapping[Source, str] = {

@@ -30,44 +30,19 @@ from annotate.models import (
     Upload,
     WhatIfQuestion,
 )
-from evaluation import diagnostics
-from evaluation.annotators import agreement, reliability, what_if
-from evaluation.annotators.figures import describe
-from evaluation.evaluate import Texts, TopicResult, bounds_of, curve, evaluate, prepare
-from evaluation.evidence import AS_PUBLISHED, Evidence, Judgments, Settings, SummaryText
-from evaluation.fit import preference_matrix
-from evaluation.fit.effects import USUAL_ITEM, USUAL_SYSTEM, Variances
-from evaluation.fit.similarity import KEPT, Similarity, similarity
-from evaluation.meta.across_topics import across_topics
-from evaluation.meta.reports import Sampling
-from evaluation.meta.study_assessors import MOST_RATINGS, study_assessors
-from evaluation.meta.study_convergence import converged, sampled
-from evaluation.meta.study_mixtures import mixtures, unmixed
-from evaluation.meta.study_pairs import counted, scorers
-from evaluation.meta.study_reports import agreements, bounded, names_for
-from evaluation.meta.study_sets import study_sets
-from evaluation.meta.topic_sentences import topic_sentences
-from evaluation.metrics import registry
-from evaluation.metrics.background import others_words
-from evaluation.planning import Prepared
-from evaluation.scoring import asking, planning_summaries
-from evaluation.scoring.asking_summaries import next_pairs
-from evaluation.scoring.covariance import pack, unpack
-from evaluation.scoring.importance import SharedWords
-from evaluation.scoring.later_systems import Prediction, predict
-from evaluation.scoring.leaving_out import JudgedSummaries
-from evaluation.scoring.planning_summaries import answers_to_measure
-from evaluation.scoring.ranking import Comparison
-from evaluation.scoring.win_rate import ENDS, WinRates, win_rates
-from evaluation.smallest_set import JudgedTopic, smallest_set
-from evaluation.summarizers import standard_summaries
 from evaluation.worker import agenda, forecasting, records
 from evaluation.worker.attempts import TASKS, TOO_LONG, Tell, task
 from evaluation.worker.kept import Kept
 from evaluation.worker.simulating import simulate
-from formats.checks.text import visible
-from formats.readers.late import BASELINE
-from formats.results import (
+from preferendum.annotators import agreement, diagnostics, reliability, what_if
+from preferendum.annotators.figures import describe
+from preferendum.evidence import AS_PUBLISHED, Evidence, Judgments, Settings, SummaryText
+from preferendum.fit import preference_matrix
+from preferendum.fit.effects import USUAL_ITEM, USUAL_SYSTEM, Variances
+from preferendum.fit.similarity import KEPT, Similarity, similarity
+from preferendum.formats.checks.text import visible
+from preferendum.formats.readers.late import BASELINE
+from preferendum.formats.results import (
     AnnotatorFigures,
     AssessorsReport,
     GroupOutcome,
@@ -78,9 +53,33 @@ from formats.results import (
     from_json,
     to_json,
 )
-from formats.results.metrics import Peers
-from formats.results.scores import WIN_RATE, PredictedSystem, PredictedSystems, is_tested
-from formats.sentences import cut
+from preferendum.formats.results.metrics import Peers
+from preferendum.formats.results.scores import WIN_RATE, PredictedSystem, PredictedSystems, is_tested
+from preferendum.formats.sentences import cut
+from preferendum.meta.across_topics import across_topics
+from preferendum.meta.reports import Sampling
+from preferendum.meta.study_assessors import MOST_RATINGS, study_assessors
+from preferendum.meta.study_convergence import converged, sampled
+from preferendum.meta.study_mixtures import mixtures, unmixed
+from preferendum.meta.study_pairs import counted, scorers
+from preferendum.meta.study_reports import agreements, bounded, names_for
+from preferendum.meta.study_sets import study_sets
+from preferendum.meta.topic_sentences import topic_sentences
+from preferendum.metrics import registry
+from preferendum.metrics.background import others_words
+from preferendum.scoring import asking, planning_summaries
+from preferendum.scoring.asking_summaries import next_pairs
+from preferendum.scoring.covariance import pack, unpack
+from preferendum.scoring.evaluate import Texts, TopicResult, bounds_of, curve, evaluate, prepare
+from preferendum.scoring.importance import SharedWords
+from preferendum.scoring.later_systems import Prediction, predict
+from preferendum.scoring.leaving_out import JudgedSummaries
+from preferendum.scoring.planning import Prepared
+from preferendum.scoring.planning_summaries import answers_to_measure
+from preferendum.scoring.ranking import Comparison
+from preferendum.scoring.smallest_set import JudgedTopic, smallest_set
+from preferendum.scoring.win_rate import ENDS, WinRates, win_rates
+from preferendum.summarizers import standard_summaries
 
 #: The number of pairs suggested after a fit; the next fit suggests others.
 QUEUE = 64

@@ -18,7 +18,7 @@ from lab.harness.trials import Trial, fault
 #: Run inside: studies of another owner, each with so many topics of so many made-up sentences.
 MAKE = """
 import random
-import formats
+from preferendum import formats
 from annotate import imports
 flooder, _ = User.objects.get_or_create(username="flooder")
 rng, result = random.Random(1), []

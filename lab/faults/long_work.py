@@ -20,7 +20,7 @@ SIZES = ((30, 1500), (10_000, 10))
 #: Run inside: a study of one topic with so many sentences and systems, and with 100 preferences.
 MAKE = """
 import random
-import formats
+from preferendum import formats
 from annotate import imports
 rng = random.Random(sentences)
 lengths = [rng.randint(4, 12) for _ in range(sentences)]

@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Protocol
 
-PACKAGES = ("annotate", "evaluation", "formats", "preferendum")
+PACKAGES = ("annotate", "evaluation", "preferendum")
 Scope = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef | ast.Assign | ast.AnnAssign
 Holes = dict[str, Any]
 

@@ -26,14 +26,14 @@ from django.contrib.auth.models import User
 from django.core.management import call_command
 from django.db import connections
 
-import formats
 from annotate import imports, invitations, studies
 from annotate.models import Allowance, Study, Topic
-from evaluation.evaluate import evaluate
-from evaluation.evidence import AS_PUBLISHED
-from evaluation.scoring.win_rate import win_rates
 from evaluation.worker import tasks
 from evaluation.worker.records import load_compared, load_evidence
+from preferendum import formats
+from preferendum.evidence import AS_PUBLISHED
+from preferendum.scoring.evaluate import evaluate
+from preferendum.scoring.win_rate import win_rates
 
 #: Settings under which a few lines of arithmetic can say what must come out.
 PLAIN: dict[str, Any] = {

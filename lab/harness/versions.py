@@ -9,7 +9,6 @@ from pathlib import Path
 PARTS = (
     "annotate",
     "evaluation",
-    "formats",
     "preferendum",
     "templates",
     "static",

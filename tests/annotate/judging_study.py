@@ -21,7 +21,7 @@ from annotate.models import (
     Tally,
     Topic,
 )
-from formats.settings import KINDS_COUNTED
+from preferendum.formats.settings import KINDS_COUNTED
 from tests.annotate import making
 
 

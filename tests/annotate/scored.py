@@ -6,12 +6,12 @@ from typing import Any
 
 from django.utils import timezone
 
-import formats
 from annotate import imports, judging
 from annotate.models import AnsweredQuestionnaire, Study, Topic
 from evaluation.worker import agenda, tasks
 from evaluation.worker.records.derived import QUIET
-from formats.analyses import OF_ALL_SCORES
+from preferendum import formats
+from preferendum.formats.analyses import OF_ALL_SCORES
 from tests import kept
 from tests.annotate import making
 

@@ -18,7 +18,6 @@ from django.urls import reverse
 from django.utils.html import escape
 from django.utils.text import slugify
 
-import formats
 from annotate import crowd, forecasts, imports, judging
 from annotate.access import abilities
 from annotate.imports.compared import open_summaries
@@ -37,9 +36,10 @@ from annotate.reports import analyses
 from annotate.reports.analyses import Opened
 from annotate.reports.figure_files import FIGURES
 from annotate.views.research import analyses as pages
-from formats.analyses import OF_STUDY, OF_TOPIC, Analysis
-from formats.questionnaire import Question
-from formats.shown import Figure, Shown, Table
+from preferendum import formats
+from preferendum.formats.analyses import OF_STUDY, OF_TOPIC, Analysis
+from preferendum.formats.questionnaire import Question
+from preferendum.formats.shown import Figure, Shown, Table
 from tests.annotate import making, scored
 from tests.annotate.making import Role, owner
 from tests.annotate.reading import address, signed_in, text_of

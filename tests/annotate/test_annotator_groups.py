@@ -8,16 +8,16 @@ from typing import Any
 
 import pytest
 
-import formats
 from annotate import crowd, imports, judging
 from annotate.access import abilities
 from annotate.imports.compared import open_summaries
 from annotate.models import Annotator, Study
 from annotate.reports import analyses
 from evaluation.worker import tasks
-from formats.analyses import OF_STUDY
-from formats.questionnaire import Question, groups
-from formats.shown import Shown
+from preferendum import formats
+from preferendum.formats.analyses import OF_STUDY
+from preferendum.formats.questionnaire import Question, groups
+from preferendum.formats.shown import Shown
 from tests.annotate import making, scored
 
 pytestmark = pytest.mark.django_db

@@ -12,7 +12,6 @@ from django.urls import get_resolver, reverse
 from django.utils import timezone
 from rest_framework.test import APIClient
 
-import formats.archive.study
 from annotate import accounts, exports, imports, judging, members
 from annotate.models import (
     Annotator,
@@ -31,7 +30,8 @@ from annotate.models import (
     Upload,
     Utility,
 )
-from formats.settings import SCORING
+from preferendum.formats.archive import study as study_archive
+from preferendum.formats.settings import SCORING
 from tests.annotate import making
 from tests.annotate.judging_study import ready_study
 from tests.annotate.making import TOPIC, Role, lines
@@ -577,7 +577,7 @@ def test_an_export_is_asked_for_written_and_fetched(study, owner):
     assert fetched["Content-Disposition"] == 'attachment; filename="rain.zip"'
     content = b"".join(fetched.streaming_content)
     archive = io.BytesIO()
-    formats.archive.study.write(exports.make_archive(study), archive)
+    study_archive.write(exports.make_archive(study), archive)
     assert content == archive.getvalue()
     assert owner.get(path).json()["results"] == [ready]
     study.exports.get().file.delete(save=False)

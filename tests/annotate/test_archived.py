@@ -9,18 +9,18 @@ from typing import Any
 
 import pytest
 
-import formats.archive.study
 from annotate import exports, judging
 from annotate.imports.restore import restore
 from annotate.models import Annotator, Assignment, Study
 from annotate.reports import leaderboard
-from evaluation.__main__ import main
-from evaluation.archived import evidence_of
-from evaluation.scoring.summary_answers import answers_of, summaries_there
-from evaluation.scoring.win_rate import win_rates
 from evaluation.worker import tasks
-from formats.archive.study_preferences import counted
-from formats.results import to_json
+from preferendum.archived import evidence_of
+from preferendum.cli.__main__ import main
+from preferendum.formats.archive import study as study_archive
+from preferendum.formats.archive.study_preferences import counted
+from preferendum.formats.results import to_json
+from preferendum.scoring.summary_answers import answers_of, summaries_there
+from preferendum.scoring.win_rate import win_rates
 from tests.annotate import making
 from tests.annotate.judging_study import drawn, joined, judged
 from tests.annotate.test_comparing_summaries import record, study_of
@@ -62,7 +62,7 @@ def exported(tmp_path: Path) -> tuple[Study, Path]:
     study = busy_study()
     assert tasks.catch_up(study.pk) == {}
     file = io.BytesIO()
-    formats.archive.study.write(exports.make_archive(study), file)
+    study_archive.write(exports.make_archive(study), file)
     (tmp_path / "study.zip").write_bytes(file.getvalue())
     return study, tmp_path / "study.zip"
 
@@ -74,7 +74,7 @@ def told(capsys: pytest.CaptureFixture[str], *arguments: object) -> Any:
 
 def test_an_archive_has_the_judgments_that_count(exported: tuple[Study, Path]) -> None:
     study, path = exported
-    own = list(counted(formats.archive.study.read(path)))
+    own = list(counted(study_archive.read(path)))
     in_topics = sorted(own, key=lambda one: (one.of, one.topic))
     assert in_topics == sorted(exports.preferences(study), key=lambda one: (one.of, one.topic))
     assert {one.of for one in own} == {"sentences", "summaries"}
@@ -101,7 +101,7 @@ def test_scores_from_an_archive_are_those_of_the_board(
 
 
 def test_a_study_taken_back_gives_the_same_win_rates_to_the_last_digit(exported: tuple[Study, Path]) -> None:
-    archive = formats.archive.study.read(exported[1])
+    archive = study_archive.read(exported[1])
     again = exports.make_archive(restore(archive, making.person()))
     first, second = (
         win_rates(answers, summaries_there(topics, answers)).standing

@@ -9,16 +9,15 @@ from typing import Any
 
 import pytest
 
-import formats
 from annotate import imports
 from annotate.models import Study, Topic
-from evaluation.meta import study_assessors
-from formats.analyses import assessors
-from formats.checks.complaints import Complaints, Place
-from formats.pyramid import Annotation
-from formats.readers.pyramid_json import annotation_from
-from formats.readers.ratings import means
-from formats.results import (
+from preferendum import formats
+from preferendum.formats.analyses import assessors
+from preferendum.formats.checks.complaints import Complaints, Place
+from preferendum.formats.pyramid import Annotation
+from preferendum.formats.readers.pyramid_json import annotation_from
+from preferendum.formats.readers.ratings import means
+from preferendum.formats.results import (
     AssessedDimension,
     AssessorFigure,
     AssessorRanking,
@@ -26,6 +25,7 @@ from formats.results import (
     Figure,
     WithoutWorst,
 )
+from preferendum.meta import study_assessors
 from tests import kept
 from tests.annotate import making, scored
 from tests.annotate.reading import address, rows_of, signed_in, text_of

@@ -9,10 +9,10 @@ from django.urls import reverse
 from annotate import imports
 from annotate.models import Study, Summary, Upload
 from annotate.refusal import Refusal
-from evaluation.evidence import evidence
-from evaluation.summarizers import SUMMARIZERS, standard_summaries
 from evaluation.worker import agenda, tasks
-from formats.records import Text, Topic
+from preferendum.evidence import evidence
+from preferendum.formats.records import Text, Topic
+from preferendum.summarizers import SUMMARIZERS, standard_summaries
 from tests.annotate import making
 
 pytestmark = pytest.mark.django_db

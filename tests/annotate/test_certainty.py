@@ -8,15 +8,15 @@ from collections.abc import Callable, Iterator
 
 import pytest
 
-import formats
 from annotate import imports
 from annotate.access import abilities
 from annotate.models import Study
 from annotate.reports import analyses, leaderboard, methods_section, study_facts
 from annotate.reports.analyses import Opened
-from formats.analyses.convergence import Curves
-from formats.results import AgreementReport, DocumentSetsReport
-from formats.results.scores import PREFERENCES
+from preferendum import formats
+from preferendum.formats.analyses.convergence import Curves
+from preferendum.formats.results import AgreementReport, DocumentSetsReport
+from preferendum.formats.results.scores import PREFERENCES
 from tests.annotate import making, scored
 
 pytestmark = pytest.mark.django_db

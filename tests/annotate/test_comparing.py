@@ -9,15 +9,15 @@ import pytest
 from django.test import Client
 from django.urls import reverse
 
-import formats
 from annotate import imports
 from annotate.models import Fit, Score, Study, Summary
 from annotate.reports import leaderboard, standing
-from evaluation.scoring import ranking
 from evaluation.worker import tasks
-from formats.results import CurvePoint, Difference, LeaderboardRow, Standing, to_json
-from formats.results.needed import Effort, needed
-from formats.results.statistics import z_of
+from preferendum import formats
+from preferendum.formats.results import CurvePoint, Difference, LeaderboardRow, Standing, to_json
+from preferendum.formats.results.needed import Effort, needed
+from preferendum.formats.results.statistics import z_of
+from preferendum.scoring import ranking
 from tests.annotate import making, scored
 
 

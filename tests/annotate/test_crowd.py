@@ -10,7 +10,6 @@ from functools import partial
 import pytest
 from django.db.models import F
 
-import formats.archive.study
 from annotate import crowd, exports, invitations, judging, studies
 from annotate.imports.restore import restore
 from annotate.judging import NoPair
@@ -26,6 +25,7 @@ from annotate.models import (
     Tally,
 )
 from annotate.refusal import Refusal
+from preferendum.formats.archive import study as study_archive
 from tests.annotate import making
 from tests.annotate.judging_study import assert_books_balance, drawn, joined, judged, ready_study
 from tests.annotate.test_judging_together import at_once
@@ -413,7 +413,7 @@ def test_an_archive_tells_nobodys_name_no_code_and_no_consent():
     crowd.agree(joined(study, user=making.person("canary-account")))
     invitations.invite(study, making.owner(study), label="CANARY-LABEL")
     file = io.BytesIO()
-    formats.archive.study.write(exports.make_archive(study), file)
+    study_archive.write(exports.make_archive(study), file)
     with zipfile.ZipFile(file) as archive:
         said = "".join(archive.read(name).decode() for name in archive.namelist())
     assert study.question in said

@@ -9,10 +9,10 @@ from django.test import Client
 from django.urls import reverse
 from rest_framework.test import APIClient
 
-import formats
 from annotate import imports
 from annotate.models import HumanScore, Removal, Study, System
-from formats.records import HumanScore as HumanScoreRecord
+from preferendum import formats
+from preferendum.formats.records import HumanScore as HumanScoreRecord
 from tests.annotate import making
 from tests.annotate.making import TOPIC, lines
 from tests.annotate.visitors import signed_in

@@ -14,7 +14,7 @@ from django.urls import reverse
 
 from annotate import exports, judging
 from annotate.models import Annotator, Judgment, Study
-from formats.records import Preference
+from preferendum.formats.records import Preference
 from tests.annotate import making
 from tests.annotate.judging_study import joined, judged
 from tests.annotate.test_comparing_summaries import record, study_of

@@ -7,10 +7,10 @@ import re
 import pytest
 from django.urls import reverse
 
-import formats
 from annotate import imports
 from annotate.models import Study
-from formats.results import DocumentSetsReport
+from preferendum import formats
+from preferendum.formats.results import DocumentSetsReport
 from tests import kept
 from tests.annotate import making, scored
 from tests.annotate.reading import address, rows_of, signed_in, text_of

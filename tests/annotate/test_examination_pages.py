@@ -8,10 +8,10 @@ from django.urls import reverse
 from annotate.models import Study
 from annotate.reports import diagnostics
 from evaluation.worker import tasks
-from formats.analyses import coverage, misfits
-from formats.analyses.coverage import TopicCoverage
-from formats.analyses.misfits import MisfittingSentence
-from formats.results import Coverage, Misfit
+from preferendum.formats.analyses import coverage, misfits
+from preferendum.formats.analyses.coverage import TopicCoverage
+from preferendum.formats.analyses.misfits import MisfittingSentence
+from preferendum.formats.results import Coverage, Misfit
 from tests.annotate import scored
 from tests.annotate.reading import address, rows_of, signed_in, text_of
 

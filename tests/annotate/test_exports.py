@@ -11,14 +11,14 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 
-import formats
-import formats.archive.study
 from annotate import accounts, crowd, exports, imports, judging, members, studies
 from annotate.database import append_only
 from annotate.database.snapshot import snapshot
 from annotate.imports.restore import restore
 from annotate.models import Annotator, Assignment, AuditEntry, Export, Judgment, Removal, Score, Study
 from annotate.refusal import Refusal
+from preferendum import formats
+from preferendum.formats.archive import study as study_archive
 from tests.annotate import making
 from tests.annotate.judging_study import assert_books_balance
 
@@ -49,7 +49,7 @@ def study() -> Study:
 
 def packed(study: Study) -> bytes:
     file = io.BytesIO()
-    formats.archive.study.write(exports.make_archive(study), file)
+    study_archive.write(exports.make_archive(study), file)
     return file.getvalue()
 
 
@@ -88,7 +88,7 @@ def test_equal_studies_give_equal_bytes(study):
 
 def test_what_is_written_is_read_back_whole(study, tmp_path):
     (tmp_path / "study.zip").write_bytes(packed(study))
-    archive = formats.archive.study.read(tmp_path / "study.zip")
+    archive = study_archive.read(tmp_path / "study.zip")
     assert archive == exports.make_archive(study)
 
 
@@ -106,7 +106,7 @@ def test_what_became_history_goes_along_and_counts_nowhere(study, tmp_path, clie
     imports.remove(study, making.owner(study), "topic", str(study.topics.get(name="M2").pk))
     judged = dict(Annotator.objects.values_list("pseudonym", "judged"))
     (tmp_path / "study.zip").write_bytes(packed(study))
-    archive = formats.archive.study.read(tmp_path / "study.zip")
+    archive = study_archive.read(tmp_path / "study.zip")
     assert archive == exports.make_archive(study)
     of_removed = Judgment.objects.filter(assignment__topic__name="M2").count()
     assert sum(len(record.answers) for record in archive.history if record.topic == "M2") == of_removed
@@ -235,7 +235,7 @@ def test_whoever_loses_their_role_while_an_export_is_written_never_gets_it(role,
     owner, member = making.owner(study), making.member(study, "researcher")
     _token, secret = accounts.create_token(member, "a program", study=study)
     export = exports.request_export(study, member)
-    write = formats.archive.study.write
+    write = study_archive.write
 
     def change_meanwhile(*given):
         if role:
@@ -285,7 +285,7 @@ def test_what_a_person_erased_leaves_the_exports_that_were_written(study, django
     export.refresh_from_db()
     assert export.state == Export.State.WAITING
     exports.write_export(export)
-    archive = formats.archive.study.read(export.file.path)
+    archive = study_archive.read(export.file.path)
     assert gone.pseudonym not in {annotator.pseudonym for annotator in archive.annotators}
     assert len(archive.annotators) == 2
 

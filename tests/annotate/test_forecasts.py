@@ -15,12 +15,12 @@ from annotate.refusal import Refusal
 from annotate.reports import forecast as reports
 from annotate.reports import minutes
 from annotate.reports.study import look_at, study_lines
-from evaluation.evidence import Settings
-from evaluation.planning import TYPICAL, forecast
 from evaluation.worker import forecasting, tasks
 from evaluation.worker.agenda import find_work
 from evaluation.worker.records import load_evidence
-from formats import Preference
+from preferendum.evidence import Settings
+from preferendum.formats import Preference
+from preferendum.scoring.planning import TYPICAL, forecast
 from tests import studies as made_studies
 from tests.annotate import making, scored
 from tests.annotate.reading import address, rows_of, signed_in, text_of

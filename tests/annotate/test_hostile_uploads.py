@@ -13,8 +13,6 @@ from pathlib import Path
 import pytest
 from django.test import Client
 
-import formats
-import formats.archive.study
 from annotate import exports, imports
 from annotate.imports import kept
 from annotate.models import (
@@ -33,6 +31,7 @@ from annotate.models import (
     Upload,
 )
 from annotate.refusal import Refusal
+from preferendum.formats.archive import study as study_archive
 from tests.annotate import making
 from tests.annotate.everything import undone
 from tests.annotate.visitors import signed_in
@@ -115,9 +114,9 @@ def poisoned(client: Client, study: Study, upload: Upload | None, kind: str, fol
     if upload is not None and upload.state == Upload.State.STORED:
         with (folder / "study.zip").open("wb") as file:
             archive = exports.make_archive(study)
-            formats.archive.study.write(archive, file)
+            study_archive.write(archive, file)
         again = io.BytesIO()
-        formats.archive.study.write(formats.archive.study.read(folder / "study.zip"), again)
+        study_archive.write(study_archive.read(folder / "study.zip"), again)
         if again.getvalue() != (folder / "study.zip").read_bytes():
             yield "the archive is read back otherwise"
 

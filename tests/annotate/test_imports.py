@@ -13,8 +13,6 @@ from django.core.files.storage import default_storage
 from django.db import IntegrityError
 from django.urls import reverse
 
-import formats
-import formats.archive.study
 from annotate import dataset, exports, imports, judging
 from annotate.imports import kept
 from annotate.imports.restore import restore
@@ -37,7 +35,9 @@ from annotate.refusal import Refusal
 from annotate.reports import annotators, forecast, leaderboard
 from annotate.reports.study import look_at
 from evaluation.worker import tasks
-from formats.readers.pyramid_json import annotation_as_json
+from preferendum import formats
+from preferendum.formats.archive import study as study_archive
+from preferendum.formats.readers.pyramid_json import annotation_as_json
 from tests.annotate import making
 from tests.annotate.making import PYRAMID, TOPIC, lines
 from tests.annotate.visitors import signed_in
@@ -706,7 +706,7 @@ def test_a_judgment_without_a_time_has_none_on_pages_and_in_files_and_after_an_e
     assert [own.at for own in archive.judgments] == [None, "2026-01-31T16:53:19Z"]
     assert [own.created_at for own in archive.assignments] == [None, "2026-01-31T16:53:19Z"]
     with (tmp_path / "study.zip").open("wb") as file:
-        formats.archive.study.write(archive, file)
-    back = restore(formats.archive.study.read(tmp_path / "study.zip"), making.person())
+        study_archive.write(archive, file)
+    back = restore(study_archive.read(tmp_path / "study.zip"), making.person())
     assert [own.at for own in exports.make_archive(back).judgments] == [None, "2026-01-31T16:53:19Z"]
     assert exports.make_archive(back).assignments[0].created_at is None

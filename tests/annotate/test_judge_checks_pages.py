@@ -403,10 +403,10 @@ def test_what_is_wrong_with_a_table_of_pairs_is_said_in_the_readers_language(cli
 
 
 def test_an_archive_takes_prepared_pairs_and_checks_along(tmp_path):
-    import formats.archive.study
     from annotate import exports
     from annotate.database.snapshot import snapshot
     from annotate.imports.restore import restore
+    from preferendum.formats.archive import study as study_archive
     from tests.annotate.judging_study import joined, judged
 
     study = ready_study(gold_share=0.3, repeat_share=0.3, sentences=12, skips_in_a_row=7)
@@ -416,8 +416,8 @@ def test_an_archive_takes_prepared_pairs_and_checks_along(tmp_path):
         judged(annotator)
     path = tmp_path / "study.zip"
     with snapshot(), path.open("wb") as file:
-        formats.archive.study.write(exports.make_archive(study), file)
-    again = restore(formats.archive.study.read(path), making.owner(study), title="Again")
+        study_archive.write(exports.make_archive(study), file)
+    again = restore(study_archive.read(path), making.owner(study), title="Again")
     assert (again.gold_share, again.repeat_share, again.skips_in_a_row) == (0.3, 0.3, 7)
     columns = ("reason", "expected", "swapped", "holds_place", "occasion")
     shown = [list(one.assignments.order_by("pk").values_list(*columns)) for one in (annotator, again.annotators.get())]

@@ -13,9 +13,9 @@ from annotate.audit_log import note
 from annotate.judging import importing
 from annotate.judging.importing import UnknownSentence
 from annotate.models import Annotator, Assignment, Judgment, Pair, Study, Tally
-from formats.archive.study_records import AnnotatorRecord, AssignmentRecord, JudgmentRecord, StudyArchive
-from formats.records import Preference
-from formats.settings import StudySettings
+from preferendum.formats.archive.study_records import AnnotatorRecord, AssignmentRecord, JudgmentRecord, StudyArchive
+from preferendum.formats.records import Preference
+from preferendum.formats.settings import StudySettings
 from tests.annotate import making
 from tests.annotate.judging_study import assert_books_balance, drawn, joined, judged, ready_study
 

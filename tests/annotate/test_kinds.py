@@ -7,7 +7,7 @@ import pytest
 from annotate import judging, studies
 from annotate.models import Annotator, Assignment, Judgment, Pair, Study, Tally
 from annotate.reports import rests_on
-from formats.settings import KINDS_COUNTED
+from preferendum.formats.settings import KINDS_COUNTED
 from tests.annotate import making
 from tests.annotate.judging_study import assert_books_balance, drawn, joined, judged, let_lapse, ready_study
 from tests.annotate.test_judging_importing import preference

@@ -11,12 +11,12 @@ import time_machine
 from django.test import Client
 from django.urls import reverse
 
-import formats
 from annotate import judging
 from annotate.judging import what_if
 from annotate.models import Annotator, Sentence, Study, Summary
 from annotate.reports import rests_on
 from evaluation.worker import tasks
+from preferendum import formats
 from tests.annotate import making, scored
 from tests.annotate.reading import signed_in
 

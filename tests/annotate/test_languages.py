@@ -21,7 +21,7 @@ from tests.conftest import MUST_RUN
 
 LANGUAGES = ["ar", "de", "es", "fr", "it", "ja", "pt", "zh_Hans"]
 #: Texts of other rooms, which annotators do not read.
-FOR_OTHERS = ("annotate/forms.py", "templates/research", "formats/analyses")
+FOR_OTHERS = ("annotate/forms.py", "templates/research", "preferendum/formats/analyses")
 needs_gettext = pytest.mark.skipif(
     not shutil.which("msgfmt") and "gettext" not in MUST_RUN, reason="no gettext here (Debian: apt-get install gettext)"
 )
@@ -30,7 +30,7 @@ needs_gettext = pytest.mark.skipif(
 @pytest.fixture
 def fresh(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, settings: Any) -> Path:
     """A copy of the catalogues after `makemessages` and `compilemessages`."""
-    for room in ("annotate", "evaluation", "formats", "templates"):
+    for room in ("annotate", "evaluation", "preferendum", "templates"):
         shutil.copytree(settings.BASE_DIR / room, tmp_path / room, ignore=shutil.ignore_patterns("__pycache__", "demo"))
     settings.LOCALE_PATHS = [tmp_path / "annotate" / "locale"]
     monkeypatch.chdir(tmp_path)

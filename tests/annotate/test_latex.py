@@ -10,11 +10,11 @@ from pathlib import Path
 import pytest
 from django.urls import reverse
 
-import formats
 from annotate import imports
 from annotate.access import abilities
 from annotate.models import Study
 from annotate.reports import analyses
+from preferendum import formats
 from tests.annotate import scored
 from tests.annotate.making import owner
 from tests.annotate.reading import signed_in, text_of

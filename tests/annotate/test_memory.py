@@ -9,10 +9,10 @@ import sys
 import pytest
 from django.core.management import call_command
 
-import formats
 from annotate import imports
 from annotate.imports import memory
 from annotate.models import Study, Topic, Upload
+from preferendum import formats
 from tests import studies
 from tests.annotate.making import lines
 from tests.conftest import ROOT
@@ -82,7 +82,7 @@ def test_as_many_sentences_as_we_say_fit_and_no_more(most, settings):
 FIT = """
 import resource
 from benchmarks.archive.memory import topic
-from evaluation.evaluate import evaluate
+from preferendum.scoring.evaluate import evaluate
 resource.setrlimit(resource.RLIMIT_DATA, ({limit}, {limit}))
 evaluate(topic(1500, {judgments}, 5)).errors.errors()
 """

@@ -11,8 +11,8 @@ from django.urls import reverse
 from annotate import studies
 from annotate.models import ComputedScore, Study, Topic
 from annotate.refusal import Refusal
-from evaluation.metrics.rouge import Rouge
 from evaluation.worker import tasks
+from preferendum.metrics.rouge import Rouge
 from tests.annotate import scored
 from tests.annotate.making import TOPIC, lines, owner
 from tests.annotate.reading import signed_in, text_of

@@ -8,13 +8,13 @@ from dataclasses import replace
 import pytest
 from django.utils import timezone
 
-import formats
 from annotate import imports, judging
 from annotate.models import HumanScore, Result, Study, Summary
 from evaluation.worker import claims
-from formats.analyses import convergence
-from formats.points import why_untested
-from formats.results import (
+from preferendum import formats
+from preferendum.formats.analyses import convergence
+from preferendum.formats.points import why_untested
+from preferendum.formats.results import (
     Baseline,
     Bounded,
     Convergence,

@@ -9,9 +9,9 @@ from django.db.models import Avg
 from django.test import Client
 from django.urls import reverse
 
-import formats
 from annotate import imports
 from annotate.models import Score, Study
+from preferendum import formats
 from tests.annotate import making, scored
 
 pytestmark = pytest.mark.django_db

@@ -33,9 +33,9 @@ from annotate.refusal import Refusal
 from annotate.reports import agreement, annotator_answers, annotators, worker
 from evaluation.worker import tasks
 from evaluation.worker.agenda import find_work
-from formats import Preference
-from formats.analyses.annotator_agreement import THIN, NamedAgreement, Two
-from formats.results import (
+from preferendum.formats import Preference
+from preferendum.formats.analyses.annotator_agreement import THIN, NamedAgreement, Two
+from preferendum.formats.results import (
     Agreement,
     Bounded,
     Figure,

@@ -19,7 +19,7 @@ from annotate.refusal import Refusal
 from annotate.reports import leaderboard
 from annotate.reports.study import look_at
 from evaluation.worker import tasks
-from formats.not_judged import BY_HAND, RULES
+from preferendum.formats.not_judged import BY_HAND, RULES
 from tests.annotate import making
 from tests.annotate.judging_study import assert_books_balance, drawn, joined, judged, prepare_pairs, ready_study
 from tests.annotate.reading import signed_in, text_of

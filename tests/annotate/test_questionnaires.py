@@ -15,7 +15,7 @@ from annotate import crowd, exports, invitations, judging, studies
 from annotate.imports.restore import restore
 from annotate.models import Annotator, AnsweredQuestionnaire, AuditEntry, Export, Questionnaire, Study
 from annotate.refusal import Refusal
-from formats.questionnaire import Question
+from preferendum.formats.questionnaire import Question
 from tests.annotate import making
 from tests.annotate.everything import program
 from tests.annotate.judging_study import joined, ready_study

@@ -15,7 +15,7 @@ from annotate.imports.restore import restore
 from annotate.models import Annotator, Assignment, Judgment, Membership, Study
 from annotate.refusal import Refusal
 from evaluation.worker import tasks
-from formats.readers.preferences import REASONS
+from preferendum.formats.readers.preferences import REASONS
 from tests.annotate import making
 from tests.annotate.everything import program
 from tests.annotate.judging_study import drawn, joined, ready_study

@@ -14,7 +14,6 @@ from django.db.models import Model, QuerySet
 from django.urls import reverse
 from django.utils import timezone
 
-import formats
 from annotate import exports, imports, judging
 from annotate.imports.restore import restore
 from annotate.models import (
@@ -36,11 +35,12 @@ from annotate.models import (
     Upload,
 )
 from annotate.refusal import Refusal
-from evaluation.scoring.ranking import Comparison
 from evaluation.worker import records, tasks
 from evaluation.worker.agenda import find_work
-from formats.analyses import OF_ALL_SCORES
-from formats.results import Influence
+from preferendum import formats
+from preferendum.formats.analyses import OF_ALL_SCORES
+from preferendum.formats.results import Influence
+from preferendum.scoring.ranking import Comparison
 from tests import kept
 from tests.annotate import judging_study, making, scored
 from tests.annotate.everything import program

@@ -23,7 +23,6 @@ from django.urls import reverse
 from django.utils import timezone
 from pytest_django import Settings
 
-import formats
 from annotate import exports, imports, invitations, studies
 from annotate.models import (
     AuditEntry,
@@ -51,7 +50,8 @@ from annotate.reports.figure_files import FIGURES
 from annotate.reports.scores import LIGHT
 from annotate.reports.words_in_common import mark_shared
 from evaluation.worker import tasks
-from formats.results import length
+from preferendum import formats
+from preferendum.formats.results import length
 from tests.annotate import making, scored
 from tests.annotate.reading import rows_of
 
@@ -461,7 +461,7 @@ def unjudged(study: Study) -> tuple[SourceDocument, str]:
 
 
 def making_bundle():  # type: ignore[no-untyped-def]
-    import formats
+    from preferendum import formats
 
     text = "Wind blew. Mr. Smith\nlost his hat."
     return formats.Bundle(topics=(formats.Topic("wind", (formats.Text("w1", text),)),))

@@ -7,11 +7,11 @@ from typing import Any
 import pytest
 from django.urls import reverse
 
-import formats
 from annotate import judging
 from annotate.models import Topic
 from evaluation.worker import tasks
-from formats.results import SentenceRankings, SentenceReport
+from preferendum import formats
+from preferendum.formats.results import SentenceRankings, SentenceReport
 from tests import kept
 from tests.annotate import making, scored
 from tests.annotate.making import PYRAMID, TOPIC

@@ -9,11 +9,11 @@ from django.db import models
 from annotate.forms import StudyForm
 from annotate.models import Study
 from annotate.reports.method import settings_in_words
-from evaluation.evidence import AS_PUBLISHED, Settings
-from evaluation.fit.similarity import SIMILARITIES
-from evaluation.metrics import registry
-from formats.metric_names import OPTIONS, rests_on_all_topics, unknown_metrics
-from formats.settings import PUBLISHED, SCORING, SETTINGS, Setting
+from preferendum.evidence import AS_PUBLISHED, Settings
+from preferendum.fit.similarity import SIMILARITIES
+from preferendum.formats.metric_names import OPTIONS, rests_on_all_topics, unknown_metrics
+from preferendum.formats.settings import PUBLISHED, SCORING, SETTINGS, Setting
+from preferendum.metrics import registry
 
 COLUMNS = {
     str: (models.CharField, models.TextField),

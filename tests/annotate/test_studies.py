@@ -4,12 +4,12 @@ from uuid import uuid4
 import pytest
 from django.core.exceptions import PermissionDenied
 
-import formats
 from annotate import crowd, imports, invitations, judging, studies
 from annotate.models import AuditEntry, Membership, Study, Tally, Upload
 from annotate.refusal import Refusal
 from evaluation.worker import tasks
-from formats.settings import NAMES
+from preferendum import formats
+from preferendum.formats.settings import NAMES
 from tests.annotate import making
 from tests.annotate.making import TOPIC, Role
 from tests.annotate.test_judging_together import at_once

@@ -11,14 +11,14 @@ import pytest
 from django.test import Client
 from django.urls import reverse
 
-import formats
-import formats.archive.study
 from annotate import exports, imports, judging
 from annotate.imports.restore import restore
 from annotate.imports.store import cut_bundle, remove_topics, store_topics
 from annotate.models import Annotator, Assignment, GoldPair, Judgment, Sentence, Study, Tally, Topic, Upload
-from formats.checks.complaints import Complaints, Place
-from formats.records import Preference
+from preferendum import formats
+from preferendum.formats.archive import study as study_archive
+from preferendum.formats.checks.complaints import Complaints, Place
+from preferendum.formats.records import Preference
 from tests.annotate import making
 from tests.annotate.judging_study import assert_books_balance, joined, judged
 from tests.annotate.making import lines
@@ -211,7 +211,7 @@ def test_answers_about_summaries_that_went_travel_as_history(tmp_path: Any) -> N
     imports.remove(study, making.owner(study), "topic", str(study.topics.get(name="M2").pk))
     path = tmp_path / "study.zip"
     path.write_bytes(packed(study))
-    archive = formats.archive.study.read(path)
+    archive = study_archive.read(path)
     assert {row.of for row in archive.history} == {"summaries"}
     assert {row.topic for row in archive.history} == {"M1", "M2"}
     systems = {side.document for row in archive.history for side in (row.left, row.right)}

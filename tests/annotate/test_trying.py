@@ -29,7 +29,7 @@ from annotate.reports import annotators, reported_pairs, rests_on
 from annotate.reports import study as overviews
 from annotate.server import limits, prometheus
 from evaluation.worker import agenda, records
-from formats.archive.study_records import StudyArchive
+from preferendum.formats.archive.study_records import StudyArchive
 from tests.annotate import making
 from tests.annotate.everything import program
 from tests.annotate.judging_study import drawn, joined, judged, prepare_pairs, ready_study

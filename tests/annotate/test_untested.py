@@ -10,13 +10,13 @@ import pytest
 from django.test import Client
 from django.urls import reverse
 
-import formats
 from annotate import imports
 from annotate.models import Study
 from annotate.reports import leaderboard
-from evaluation.scoring.ranking import Comparison
 from evaluation.worker import records
-from formats.points import why_untested
+from preferendum import formats
+from preferendum.formats.points import why_untested
+from preferendum.scoring.ranking import Comparison
 from tests.annotate import making, scored
 
 pytestmark = pytest.mark.django_db

@@ -33,7 +33,7 @@ def passed_through() -> Iterator[set[tuple[str, str]]]:
     def note(frame: FrameType, event: str, _argument: object) -> None:
         code = frame.f_code
         name = code.co_filename.removeprefix(f"{ROOT}/")
-        ours = name.startswith(("annotate/", "formats/")) and not name.startswith(AROUND)
+        ours = name.startswith(("annotate/", "preferendum/")) and not name.startswith(AROUND)
         if event == "call" and ours and (not code.co_name.startswith("<") or code.co_name == "<lambda>"):
             called.add((name, code.co_qualname))
 

@@ -15,16 +15,16 @@ from django.test import Client
 from django.urls import URLPattern, URLResolver, get_resolver, reverse
 from django.utils import timezone
 
-import formats
 from annotate import accounts, crowd, exports, imports, invitations, judging
 from annotate.forms import RecruitmentForm, StudyForm
 from annotate.judging import what_if
 from annotate.models import AccountSession, Annotator, Assignment, Membership, Result, Sentence, Study, Topic
 from evaluation.worker import tasks
-from formats.questionnaire import Question
-from formats.records import HumanScore
-from formats.results import Agreement, Bounded, StudyAgreement, to_json
-from formats.results.agreement import AlphaPoint
+from preferendum import formats
+from preferendum.formats.questionnaire import Question
+from preferendum.formats.records import HumanScore
+from preferendum.formats.results import Agreement, Bounded, StudyAgreement, to_json
+from preferendum.formats.results.agreement import AlphaPoint
 from tests.annotate import making, scored
 from tests.annotate.everything import Keys
 from tests.annotate.making import TOPIC, Role, lines

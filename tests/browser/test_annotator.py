@@ -11,7 +11,7 @@ from playwright.sync_api import Browser, BrowserContext, Page, Route, expect
 
 from annotate import crowd, invitations
 from annotate.models import Annotator, AnsweredQuestionnaire, Assignment, Judgment, ReportedPair, Study
-from formats.questionnaire import Question
+from preferendum.formats.questionnaire import Question
 from tests.annotate import making
 from tests.annotate.judging_study import assert_books_balance, ready_study
 from tests.browser.conftest import fits, read_in_english, settled, sign_in

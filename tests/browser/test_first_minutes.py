@@ -9,7 +9,7 @@ from playwright.sync_api import Browser, Page, expect
 
 from annotate import invitations
 from annotate.models import Assignment, Judgment, Study
-from formats.settings import QUESTION
+from preferendum.formats.settings import QUESTION
 from tests.annotate.judging_study import ready_study
 from tests.annotate.making import owner
 from tests.browser.conftest import fits, settled, sign_in

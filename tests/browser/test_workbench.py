@@ -9,9 +9,9 @@ from django.contrib.auth.models import User
 from django.urls import reverse
 from playwright.sync_api import Page, expect
 
-import formats
 from annotate import imports, studies
 from annotate.models import Judgment, Sentence
+from preferendum import formats
 from tests.annotate import judging_study, making
 from tests.browser.conftest import sign_in
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from evaluation.__main__ import main
+from preferendum.cli.__main__ import main
 
 
 class Run:

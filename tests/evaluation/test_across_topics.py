@@ -7,14 +7,14 @@ from pathlib import Path
 
 import pytest
 
-import formats
 from annotate import imports
 from annotate.models import ComputedScore, Study, TopicMetrics
 from annotate.reports import analyses
-from evaluation.evidence import evidence
-from evaluation.metrics import registry
 from evaluation.worker import agenda, tasks
-from formats.results import DimensionAgreement
+from preferendum import formats
+from preferendum.evidence import evidence
+from preferendum.formats.results import DimensionAgreement
+from preferendum.metrics import registry
 from tests import kept, studies
 from tests.evaluation import test_metric_reports as metric_reports
 

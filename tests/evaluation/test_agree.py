@@ -11,14 +11,14 @@ from typing import Any
 import numpy as np
 import pytest
 
-from evaluation.evidence import Evidence, Judgments, SummaryText
-from evaluation.meta.agreement import agreement
-from evaluation.meta.reports import Sampling, dimension_agreement
-from evaluation.meta.resampling import Resamples
-from evaluation.meta.scores import NoHumanScores, Scores, collect, judged_topics
-from evaluation.meta.study_reports import judged_among
-from evaluation.metrics.registry import metric
-from formats.results import AgreementReport, from_json
+from preferendum.evidence import Evidence, Judgments, SummaryText
+from preferendum.formats.results import AgreementReport, from_json
+from preferendum.meta.agreement import agreement
+from preferendum.meta.reports import Sampling, dimension_agreement
+from preferendum.meta.resampling import Resamples
+from preferendum.meta.scores import NoHumanScores, Scores, collect, judged_topics
+from preferendum.meta.study_reports import judged_among
+from preferendum.metrics.registry import metric
 from tests.evaluation.conftest import Run
 
 DOCUMENT = ["Quakes hit Chile.", "Ten people died in Chile.", "It rained in Ohio.", "Aid reached Chile late."]

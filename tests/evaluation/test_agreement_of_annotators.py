@@ -3,10 +3,10 @@ import pytest
 from numpy.typing import NDArray
 from scipy.stats import binomtest, norm
 
-from evaluation.annotators import agreement
-from evaluation.annotators.agreement import PairJudgments
-from formats.analyses.annotator_agreement import verdict
-from formats.results.agreement import UNKNOWN, AlphaPoint
+from preferendum.annotators import agreement
+from preferendum.annotators.agreement import PairJudgments
+from preferendum.formats.analyses.annotator_agreement import verdict
+from preferendum.formats.results.agreement import UNKNOWN, AlphaPoint
 
 
 def said(*answers: list[float]) -> PairJudgments:

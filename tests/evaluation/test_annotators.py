@@ -8,8 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from evaluation.annotators.consistency import circular_triads
-from evaluation.statistics import even_odds_p
+from preferendum.annotators.consistency import circular_triads
+from preferendum.statistics import even_odds_p
 
 
 def test_somebody_who_always_prefers_the_left_is_biased_and_somebody_fair_is_not() -> None:

@@ -7,10 +7,10 @@ import numpy as np
 import pytest
 from scipy.special import expit
 
-from evaluation.evidence import Judgments
-from evaluation.fit import kernel, preference_matrix
-from evaluation.fit.chances import Chances, chances, directions, fitted_chances
-from evaluation.scoring import asking
+from preferendum.evidence import Judgments
+from preferendum.fit import kernel, preference_matrix
+from preferendum.fit.chances import Chances, chances, directions, fitted_chances
+from preferendum.scoring import asking
 
 UTILITIES = np.array([1.5, 0.5, -0.3, -1.7, 0.9, 0.1])
 #: Two systems, which differ in the first two sentences most.

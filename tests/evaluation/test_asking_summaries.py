@@ -8,8 +8,8 @@ from dataclasses import replace
 import numpy as np
 from scipy.sparse import coo_array, csgraph
 
-from evaluation.scoring.asking_summaries import next_pairs
-from evaluation.scoring.win_rate import Answers
+from preferendum.scoring.asking_summaries import next_pairs
+from preferendum.scoring.win_rate import Answers
 from tests.evaluation.test_win_rate import answers_of
 
 NONE = np.zeros(0, dtype=np.int64)

@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
-from evaluation.annotators.assessors import (
+from preferendum.annotators.assessors import (
     FEWEST_PAIRS,
     Rating,
     Ratings,
@@ -23,15 +23,15 @@ from evaluation.annotators.assessors import (
     interval_alpha,
     worst,
 )
-from evaluation.annotators.auto_pyramid import auto_pyramid, manual_less_automatic
-from evaluation.evidence import evidence
-from evaluation.meta.assessors import Assessed, assessed, assessors_report, without_assessors, without_worst
-from evaluation.meta.scores import Scores
-from formats.checks.complaints import Complaints, Place
-from formats.pyramid import Annotation
-from formats.readers.pyramid_json import annotation_from
-from formats.records import Summary, Text, Topic
-from formats.results import AssessorFigure, AssessorRanking, AssessorsReport, Figure, from_json, to_json
+from preferendum.annotators.auto_pyramid import auto_pyramid, manual_less_automatic
+from preferendum.evidence import evidence
+from preferendum.formats.checks.complaints import Complaints, Place
+from preferendum.formats.pyramid import Annotation
+from preferendum.formats.readers.pyramid_json import annotation_from
+from preferendum.formats.records import Summary, Text, Topic
+from preferendum.formats.results import AssessorFigure, AssessorRanking, AssessorsReport, Figure, from_json, to_json
+from preferendum.meta.assessors import Assessed, assessed, assessors_report, without_assessors, without_worst
+from preferendum.meta.scores import Scores
 from tests.evaluation.conftest import Run
 
 DATA = Path(__file__).parents[1] / "data"

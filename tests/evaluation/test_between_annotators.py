@@ -3,17 +3,17 @@
 import numpy as np
 import pytest
 
-from evaluation.evidence import Judgments, Settings
-from evaluation.fit import preference_matrix
-from evaluation.fit.chances import Chances
-from evaluation.fit.similarity import KnownSimilarity
-from evaluation.meta.reports import Sampling, dimension_agreement
-from evaluation.meta.scores import Scores
-from evaluation.scoring import covariance
-from evaluation.scoring.between_annotators import Panel, squares_away
-from evaluation.scoring.ranking import Comparison
-from evaluation.scoring.stopping import StopRule
-from formats.results import AnnotatorShares, MetricDifference, Standing
+from preferendum.evidence import Judgments, Settings
+from preferendum.fit import preference_matrix
+from preferendum.fit.chances import Chances
+from preferendum.fit.similarity import KnownSimilarity
+from preferendum.formats.results import AnnotatorShares, MetricDifference, Standing
+from preferendum.meta.reports import Sampling, dimension_agreement
+from preferendum.meta.scores import Scores
+from preferendum.scoring import covariance
+from preferendum.scoring.between_annotators import Panel, squares_away
+from preferendum.scoring.ranking import Comparison
+from preferendum.scoring.stopping import StopRule
 
 Vector = np.ndarray
 WITHIN = 0.1

@@ -6,12 +6,12 @@ import numpy as np
 import pytest
 from scipy.special import expit
 
-from evaluation.evidence import Judgments, Settings
-from evaluation.fit import kernel, preference_matrix, sampling
-from evaluation.fit.chances import Chances, fitted_chances
-from evaluation.fit.chances import chances as chances_of_pairs
-from evaluation.fit.similarity import KnownSimilarity
-from evaluation.scoring import asking
+from preferendum.evidence import Judgments, Settings
+from preferendum.fit import kernel, preference_matrix, sampling
+from preferendum.fit.chances import Chances, fitted_chances
+from preferendum.fit.chances import chances as chances_of_pairs
+from preferendum.fit.similarity import KnownSimilarity
+from preferendum.scoring import asking
 
 UTILITIES = np.array([1.5, 0.5, -0.3, -1.7])
 

@@ -7,11 +7,11 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from evaluation.evidence import Evidence, Judgments, SummaryText, with_bases
-from evaluation.metrics.registry import MissingEvidence, Need, check
-from evaluation.metrics.rouge import scores
-from evaluation.papers.classy import Classy, content, linguistic
-from formats.readers.trained_metrics import CONTENT, LINGUISTIC
+from preferendum.evidence import Evidence, Judgments, SummaryText, with_bases
+from preferendum.formats.readers.trained_metrics import CONTENT, LINGUISTIC
+from preferendum.metrics.registry import MissingEvidence, Need, check
+from preferendum.metrics.rouge import scores
+from preferendum.papers.classy import Classy, content, linguistic
 
 NONE = Judgments(*(np.empty(0, dtype=kind) for kind in (np.int64, np.int64, float, float, np.int64)))
 REFERENCES = (("Quakes hit Chile.", "Aid came."), ("Chile quakes hit.",))

@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 
 import preferendum
-from evaluation import __main__ as command_line
-from evaluation.commands.tables import Table, as_latex, as_text
+from preferendum.cli import __main__ as command_line
+from preferendum.cli.tables import Table, as_latex, as_text
 from tests.evaluation.conftest import Run
 
 ROOT = Path(__file__).parents[2]
@@ -331,7 +331,7 @@ def test_where_the_output_cannot_go_nothing_is_computed(
     def never(*_: object) -> None:
         raise AssertionError("computed in vain")
 
-    monkeypatch.setattr("evaluation.commands.score.evaluate", never)
+    monkeypatch.setattr("preferendum.cli.score.evaluate", never)
     status, _, err = run(*judged, "--output", str(tmp_path / "no" / "such.txt"))
     assert (status, err) == (1, f"error: {tmp_path / 'no'}: there is no such folder to write to\n")
     assert run(*judged, "--output", str(tmp_path))[0] == 1
@@ -343,7 +343,7 @@ def test_a_failure_of_the_program_is_one_line_unless_more_is_asked_for(
     def broken(*_: object, **__: object) -> None:
         raise ZeroDivisionError("an accident")
 
-    monkeypatch.setattr("evaluation.commands.score.evaluate", broken)
+    monkeypatch.setattr("preferendum.cli.score.evaluate", broken)
     status, _, err = run(*judged)
     assert (status, err) == (1, "error: the program failed: ZeroDivisionError: an accident; --debug shows where\n")
     assert "Traceback" in run(*judged, "--debug")[2]
@@ -353,7 +353,7 @@ def test_an_interruption_is_no_success(run: Run, judged: list[str], monkeypatch:
     def stopped(*_: object, **__: object) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("evaluation.commands.score.evaluate", stopped)
+    monkeypatch.setattr("preferendum.cli.score.evaluate", stopped)
     assert run(*judged)[::2] == (1, "error: interrupted\n")
 
 
@@ -383,13 +383,15 @@ def test_the_version_is_the_projects(run: Run) -> None:
 
 def test_it_runs_as_a_module_without_django(judged: list[str]) -> None:
     program = (
-        "import sys; from evaluation.__main__ import main; status = main(sys.argv[1:]);"
+        "import sys; from preferendum.cli.__main__ import main; status = main(sys.argv[1:]);"
         "assert 'django' not in sys.modules and 'celery' not in sys.modules; sys.exit(status)"
     )
     done = subprocess.run([sys.executable, "-c", program, *judged], cwd=ROOT, capture_output=True, check=False)
     assert (done.returncode, done.stderr) == (0, b"")
 
-    module = subprocess.run([sys.executable, "-m", "evaluation", *judged], cwd=ROOT, capture_output=True, check=False)
+    module = subprocess.run(
+        [sys.executable, "-m", "preferendum.cli", *judged], cwd=ROOT, capture_output=True, check=False
+    )
     assert module.stdout == done.stdout
 
     # what README shows; without making the environment first
@@ -399,7 +401,7 @@ def test_it_runs_as_a_module_without_django(judged: list[str]) -> None:
 
 
 def test_a_reader_that_stops_reading_is_no_accident(judged: list[str]) -> None:
-    program = "import sys; from evaluation.__main__ import main; sys.exit(main(sys.argv[1:]))"
+    program = "import sys; from preferendum.cli.__main__ import main; sys.exit(main(sys.argv[1:]))"
     piped = subprocess.Popen(
         [sys.executable, "-c", program, *judged], cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.PIPE
     )

@@ -8,14 +8,8 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from evaluation.evidence import Evidence, SummaryText
-from evaluation.meta.convergence import _passing as passing_of
-from evaluation.meta.convergence import convergence, topic_runs
-from evaluation.meta.reports import Sampling, dimension_agreement
-from evaluation.meta.scores import collect
-from evaluation.metrics.registry import metric
-from evaluation.scoring.simulate import judge
-from formats.results import (
+from preferendum.evidence import Evidence, SummaryText
+from preferendum.formats.results import (
     Baseline,
     Convergence,
     ConvergencePoint,
@@ -25,6 +19,12 @@ from formats.results import (
     from_json,
     to_json,
 )
+from preferendum.meta.convergence import _passing as passing_of
+from preferendum.meta.convergence import convergence, topic_runs
+from preferendum.meta.reports import Sampling, dimension_agreement
+from preferendum.meta.scores import collect
+from preferendum.metrics.registry import metric
+from preferendum.scoring.simulate import judge
 from tests.evaluation.conftest import Run
 
 NAMES = ("preferences", "preferences:published", "preferences:unsmoothed", "js")

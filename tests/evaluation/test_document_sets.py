@@ -12,7 +12,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
-from evaluation.meta.document_sets import (
+from preferendum.formats.results import DocumentSetsReport, from_json, to_json
+from preferendum.meta.document_sets import (
     document_sets,
     document_sets_report,
     friedman,
@@ -20,8 +21,7 @@ from evaluation.meta.document_sets import (
     mean_ranks,
     scatter,
 )
-from evaluation.meta.scores import Scores
-from formats.results import DocumentSetsReport, from_json, to_json
+from preferendum.meta.scores import Scores
 from tests.evaluation.conftest import Run
 
 NAN = math.nan

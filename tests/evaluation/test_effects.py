@@ -8,15 +8,8 @@ import numpy as np
 import pytest
 from scipy.special import expit
 
-from evaluation.fit import effects, kernel, zermelo
-from evaluation.fit.effects import (
-    BROADER,
-    LOG_VARIANCE_SPREAD,
-    USUAL_ITEM,
-    USUAL_SYSTEM,
-    Items,
-    Variances,
-)
+from preferendum.fit import effects, kernel, zermelo
+from preferendum.fit.effects import BROADER, LOG_VARIANCE_SPREAD, USUAL_ITEM, USUAL_SYSTEM, Items, Variances
 from tests.conftest import SHARED
 
 CLASSICS = SHARED / "bt_classics"

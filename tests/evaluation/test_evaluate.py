@@ -12,12 +12,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.special import expit
 
-from evaluation.evaluate import TopicResult, UndeterminedTopic, curve, evaluate
-from evaluation.evidence import AS_PUBLISHED, UNDETERMINED_PRIOR, Evidence, Judgments, Settings, SummaryText
-from evaluation.fit import zermelo
-from evaluation.fit.similarity import similarity
-from evaluation.scoring.importance import cleared_values, share_words
-from evaluation.scoring.ranking import Comparison
+from preferendum.evidence import AS_PUBLISHED, UNDETERMINED_PRIOR, Evidence, Judgments, Settings, SummaryText
+from preferendum.fit import zermelo
+from preferendum.fit.similarity import similarity
+from preferendum.scoring.evaluate import TopicResult, UndeterminedTopic, curve, evaluate
+from preferendum.scoring.importance import cleared_values, share_words
+from preferendum.scoring.ranking import Comparison
 
 EXAMPLE = json.loads((Path(__file__).parents[1] / "data" / "model_example.json").read_text())
 

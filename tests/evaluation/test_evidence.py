@@ -2,8 +2,8 @@
 
 import pytest
 
-from evaluation.evidence import evidence, judgments
-from formats.records import Preference, Summary, Text, Topic
+from preferendum.evidence import evidence, judgments
+from preferendum.formats.records import Preference, Summary, Text, Topic
 
 DOCUMENTS = (
     Text("d1", text="Trump won the election. It rained in Ohio.\nVoters waited."),

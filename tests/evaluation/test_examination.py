@@ -7,13 +7,13 @@ import math
 import numpy as np
 import pytest
 
-from evaluation.annotators.agreement import PairJudgments, agreement
-from evaluation.annotators.what_if import compare
-from evaluation.diagnostics import coverage, examine, influence, misfits
-from evaluation.evaluate import evaluate
-from evaluation.evidence import Evidence, Judgments, Settings, SummaryText
-from evaluation.fit.similarity import similarity
-from formats.results import Standing, TopicInfluence
+from preferendum.annotators.agreement import PairJudgments, agreement
+from preferendum.annotators.diagnostics import coverage, examine, influence, misfits
+from preferendum.annotators.what_if import compare
+from preferendum.evidence import Evidence, Judgments, Settings, SummaryText
+from preferendum.fit.similarity import similarity
+from preferendum.formats.results import Standing, TopicInfluence
+from preferendum.scoring.evaluate import evaluate
 
 SENTENCES = ("Rain fell in Ohio.", "Snow fell in Maine.", "A dog barked.", "Schools closed in Ohio.", "He wore a hat.")
 

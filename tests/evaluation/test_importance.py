@@ -9,13 +9,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import rankdata
 
-from evaluation.evidence import Evidence, Judgments, Settings, SummaryText
-from evaluation.fit import preference_matrix
-from evaluation.fit.chances import Chances
-from evaluation.fit.similarity import similarity
-from evaluation.scoring.importance import SharedWords, WordScores, cleared_values, score, share_words, source_words
-from evaluation.scoring.ranking import Comparison
-from formats.results import SourceWords
+from preferendum.evidence import Evidence, Judgments, Settings, SummaryText
+from preferendum.fit import preference_matrix
+from preferendum.fit.chances import Chances
+from preferendum.fit.similarity import similarity
+from preferendum.formats.results import SourceWords
+from preferendum.scoring.importance import SharedWords, WordScores, cleared_values, score, share_words, source_words
+from preferendum.scoring.ranking import Comparison
 
 # All of one length, so that nothing is taken for it.
 CATS_AND_DOGS = ("Cats nap", "Cats eat", "Dogs dig")

@@ -15,14 +15,14 @@ from hypothesis import strategies as st
 from scipy import stats
 from sklearn.linear_model import LinearRegression
 
-from evaluation.__main__ import main
-from evaluation.evidence import Evidence, Judgments, SummaryText
-from evaluation.metrics.background import counted, read_background
-from evaluation.metrics.input_similarity import log_likelihood_ratio
-from evaluation.metrics.registry import MissingEvidence, UnknownMetric, metric, prepared
-from evaluation.papers.simetrix_regression import Regression
-from formats import Refused, message
-from formats.readers.word_counts import WordCounts, written_word_counts
+from preferendum.cli.__main__ import main
+from preferendum.evidence import Evidence, Judgments, SummaryText
+from preferendum.formats import Refused, message
+from preferendum.formats.readers.word_counts import WordCounts, written_word_counts
+from preferendum.metrics.background import counted, read_background
+from preferendum.metrics.input_similarity import log_likelihood_ratio
+from preferendum.metrics.registry import MissingEvidence, UnknownMetric, metric, prepared
+from preferendum.papers.simetrix_regression import Regression
 from tests.evaluation.conftest import Run
 
 NONE = Judgments(*(np.empty(0, dtype=kind) for kind in (np.int64, np.int64, float, float, np.int64)))

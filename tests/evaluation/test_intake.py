@@ -13,8 +13,6 @@ import pytest
 from django.contrib.auth.models import User
 from django.core.management import CommandError, call_command
 
-import formats
-import formats.archive.study
 from annotate import exports, imports, judging
 from annotate import studies as verbs
 from annotate.imports import kept, uploads
@@ -34,9 +32,11 @@ from annotate.models import (
     Upload,
     Utility,
 )
-from evaluation import __main__ as command_line
 from evaluation.worker import tasks
-from formats.records import Preference
+from preferendum import formats
+from preferendum.cli import __main__ as command_line
+from preferendum.formats.archive import study as study_archive
+from preferendum.formats.records import Preference
 from tests import studies
 
 pytestmark = pytest.mark.django_db
@@ -169,7 +169,7 @@ def test_a_study_may_be_taken_back_beside_itself(tmp_path: Path) -> None:
     made = judged_study()
     output = tmp_path / "study.zip"
     call_command("export_study", made.pk, output=output, stdout=io.StringIO())
-    copy = restore(formats.archive.study.read(output), studies.person(), title="Again")
+    copy = restore(study_archive.read(output), studies.person(), title="Again")
     tasks.catch_up(copy.pk)
     assert copy.title == "Again"
     assert leaderboard(copy) == leaderboard(made)
@@ -184,7 +184,7 @@ def test_sentences_come_back_as_they_were_cut_and_not_as_we_would_cut_them(tmp_p
     imports.mend(document, ["It rained. Rivers rose.", "Schools closed."], made.created_by)
     tasks.catch_up(made.pk)
     call_command("export_study", made.pk, output=tmp_path / "study.zip", stdout=io.StringIO())
-    back = restore(formats.archive.study.read(tmp_path / "study.zip"), studies.person())
+    back = restore(study_archive.read(tmp_path / "study.zip"), studies.person())
     tasks.catch_up(back.pk)
     texts = Sentence.objects.filter(topic__study=back).values_list("text", flat=True)
     assert list(texts) == ["It rained. Rivers rose.", "Schools closed."]

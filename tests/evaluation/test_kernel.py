@@ -10,9 +10,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import integrate, sparse, special, stats
 
-from evaluation.fit import kernel
-from evaluation.fit.kernel import Mode, Pairs, Parameters
-from evaluation.fit.similarity import KnownSimilarity
+from preferendum.fit import kernel
+from preferendum.fit.kernel import Mode, Pairs, Parameters
+from preferendum.fit.similarity import KnownSimilarity
 
 
 def pairs_of(n: int, m: int, seed: int, spread: float = 1.5) -> tuple[Pairs, np.ndarray]:

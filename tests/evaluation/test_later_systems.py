@@ -8,12 +8,12 @@ import numpy as np
 import pytest
 from scipy.special import expit
 
-from evaluation.evidence import Evidence, Judgments, SummaryText
-from evaluation.fit.effects import Variances
-from evaluation.scoring import planning_summaries as planning
-from evaluation.scoring.later_systems import Prediction, predict
-from evaluation.scoring.ranking import Comparison
-from evaluation.scoring.win_rate import WinRates, win_rates
+from preferendum.evidence import Evidence, Judgments, SummaryText
+from preferendum.fit.effects import Variances
+from preferendum.scoring import planning_summaries as planning
+from preferendum.scoring.later_systems import Prediction, predict
+from preferendum.scoring.ranking import Comparison
+from preferendum.scoring.win_rate import WinRates, win_rates
 from tests.evaluation.test_win_rate import answers_of
 
 COMMON = ["river", "bridge", "mayor", "storm", "repair", "school", "engine", "harvest"]

@@ -5,9 +5,9 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from evaluation.commands import prefscore
-from evaluation.evidence import Evidence, Judgments
-from evaluation.learned.presets import PAPER, RELEASED, cut_by_turns, documents, preferred
+from preferendum.cli import prefscore
+from preferendum.evidence import Evidence, Judgments
+from preferendum.learned.presets import PAPER, RELEASED, cut_by_turns, documents, preferred
 from tests.evaluation.conftest import Run
 
 TOPIC = Evidence(

@@ -7,10 +7,10 @@ from itertools import combinations
 import numpy as np
 import pytest
 
-from evaluation.scoring import leaving_out
-from evaluation.scoring.leaving_out import JudgedSummaries
-from evaluation.scoring.win_rate import Answers
-from evaluation.smallest_set import smallest_set
+from preferendum.scoring import leaving_out
+from preferendum.scoring.leaving_out import JudgedSummaries
+from preferendum.scoring.smallest_set import smallest_set
+from preferendum.scoring.win_rate import Answers
 
 
 def answers(seed: int, systems: int, topics: int, number: int, annotators: int) -> Answers:

@@ -13,8 +13,9 @@ from hypothesis.extra.numpy import arrays
 from numpy.typing import NDArray
 from scipy import stats
 
-from evaluation.meta import correlation
-from evaluation.meta.agreement import (
+from preferendum.formats.results import MetricAgreement, SignificantTopics
+from preferendum.meta import correlation
+from preferendum.meta.agreement import (
     COEFFICIENTS,
     agreement,
     agreement_of_mixed,
@@ -22,11 +23,10 @@ from evaluation.meta.agreement import (
     pairwise_accuracy,
     undefined_topics,
 )
-from evaluation.meta.correlation import Coefficient, without_dust
-from evaluation.meta.reports import Sampling, dimension_agreement, metric_differences
-from evaluation.meta.resampling import Resamples
-from evaluation.meta.scores import Scores
-from formats.results import MetricAgreement, SignificantTopics
+from preferendum.meta.correlation import Coefficient, without_dust
+from preferendum.meta.reports import Sampling, dimension_agreement, metric_differences
+from preferendum.meta.resampling import Resamples
+from preferendum.meta.scores import Scores
 
 Matrix = NDArray[np.float64]
 NAN = math.nan

@@ -9,15 +9,21 @@ from pathlib import Path
 
 import pytest
 
-import formats
 from annotate import imports
 from annotate.models import Annotator, ComputedScore, Result, Study, Topic, TopicMetrics
 from annotate.reports import analyses
-from evaluation.meta import study_pairs, study_sets
 from evaluation.worker import agenda, tasks
-from formats.records import HumanScore
-from formats.results import AssessorsReport, DimensionAgreement, DocumentSetsReport, MetricAgreement, to_json
-from formats.results.scores import AS_PRINTED, COMBINED, COVERAGE
+from preferendum import formats
+from preferendum.formats.records import HumanScore
+from preferendum.formats.results import (
+    AssessorsReport,
+    DimensionAgreement,
+    DocumentSetsReport,
+    MetricAgreement,
+    to_json,
+)
+from preferendum.formats.results.scores import AS_PRINTED, COMBINED, COVERAGE
+from preferendum.meta import study_pairs, study_sets
 from tests import kept, studies
 from tests.evaluation.conftest import Run
 

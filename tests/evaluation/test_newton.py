@@ -7,7 +7,7 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 
-from evaluation.fit import newton
+from preferendum.fit import newton
 
 
 class LogCosh:

@@ -10,10 +10,10 @@ from scipy.special import expit
 
 from benchmarks import reliability as spammed
 from benchmarks.archive import crowds
-from evaluation.annotators import detectors, reliability
-from evaluation.annotators.answers import Answers
-from evaluation.annotators.figures import describe
-from evaluation.evidence import Judgments
+from preferendum.annotators import detectors, reliability
+from preferendum.annotators.answers import Answers
+from preferendum.annotators.figures import describe
+from preferendum.evidence import Judgments
 
 COLUMNS = [field.name for field in fields(Judgments)]
 

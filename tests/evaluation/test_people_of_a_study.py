@@ -15,7 +15,6 @@ from statistics import median
 import pytest
 from django.utils import timezone
 
-import formats
 from annotate import imports, judging, studies
 from annotate.models import (
     Annotator,
@@ -30,6 +29,7 @@ from annotate.models import (
 )
 from benchmarks import replay
 from evaluation.worker import agenda, records, tasks
+from preferendum import formats
 from tests import kept
 from tests.annotate import making
 from tests.annotate.judging_study import joined, judged, ready_study

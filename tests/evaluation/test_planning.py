@@ -11,15 +11,15 @@ import pytest
 from scipy.stats import t
 
 from benchmarks.worlds import world
-from evaluation import planning
-from evaluation.__main__ import main
-from evaluation.evidence import Evidence, Judgments, Settings
-from evaluation.planning import TYPICAL, Assumed, Prepared
-from evaluation.replaying import replay
-from evaluation.scoring.simulate import judge
-from formats.points import why_untested
-from formats.results import Forecast, from_json, to_json
-from formats.results.planning import PANELS, work
+from preferendum.cli.__main__ import main
+from preferendum.evidence import Evidence, Judgments, Settings
+from preferendum.formats.points import why_untested
+from preferendum.formats.results import Forecast, from_json, to_json
+from preferendum.formats.results.planning import PANELS, work
+from preferendum.scoring import planning
+from preferendum.scoring.planning import TYPICAL, Assumed, Prepared
+from preferendum.scoring.replaying import replay
+from preferendum.scoring.simulate import judge
 from tests.evaluation.conftest import Run
 
 N = 40

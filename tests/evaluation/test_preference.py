@@ -7,9 +7,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from evaluation.evidence import Judgments, Settings
-from evaluation.fit import preference_matrix, zermelo
-from evaluation.fit.similarity import KnownSimilarity, similarity
+from preferendum.evidence import Judgments, Settings
+from preferendum.fit import preference_matrix, zermelo
+from preferendum.fit.similarity import KnownSimilarity, similarity
 
 SMOOTHINGS = ("paper", "sharpened", "kernel", "none")
 

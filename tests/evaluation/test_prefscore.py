@@ -9,15 +9,15 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from evaluation.evidence import Evidence, Judgments, SummaryText, evidence
-from evaluation.meta.preference_training import PENALTY, PreferenceCourse, bradley_terry
-from evaluation.metrics.divergence import GAMMA
-from evaluation.metrics.registry import MissingEvidence, metric
-from evaluation.metrics.trained import digest
-from evaluation.papers.classy import linguistic
-from evaluation.papers.prefscore import FEATURES, Prefscore
-from formats import Text, Topic, read
-from formats.readers.trained_metrics import written_trained_metric
+from preferendum.evidence import Evidence, Judgments, SummaryText, evidence
+from preferendum.formats import Text, Topic, read
+from preferendum.formats.readers.trained_metrics import written_trained_metric
+from preferendum.meta.preference_training import PENALTY, PreferenceCourse, bradley_terry
+from preferendum.metrics.divergence import GAMMA
+from preferendum.metrics.registry import MissingEvidence, metric
+from preferendum.metrics.trained import digest
+from preferendum.papers.classy import linguistic
+from preferendum.papers.prefscore import FEATURES, Prefscore
 from tests.conftest import SHARED
 from tests.evaluation.conftest import Run
 

@@ -11,11 +11,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from evaluation.evidence import Evidence, Judgments, SummaryText
-from evaluation.fit.similarity import Similarity, similarity
-from evaluation.scoring.content import content
-from evaluation.scoring.published import Matched, repetition
-from evaluation.scoring.published import match as matched_by
+from preferendum.evidence import Evidence, Judgments, SummaryText
+from preferendum.fit.similarity import Similarity, similarity
+from preferendum.scoring.content import content
+from preferendum.scoring.published import Matched, repetition
+from preferendum.scoring.published import match as matched_by
 
 EXAMPLE = json.loads((Path(__file__).parents[1] / "data" / "model_example.json").read_text())
 TOPIC = EXAMPLE["sentences"]

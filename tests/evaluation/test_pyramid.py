@@ -8,13 +8,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evaluation.evidence import Evidence, Judgments, SummaryText
-from evaluation.metrics.pyramid import average_model_size, modified, original
-from evaluation.metrics.registry import metric
-from evaluation.scoring.annotated import annotated_sentences
-from formats.checks.complaints import Complaints, Place, message
-from formats.pyramid import Annotation, Peer, Pyramid
-from formats.readers.pyramid_xml import read_peer, read_pyramid
+from preferendum.evidence import Evidence, Judgments, SummaryText
+from preferendum.formats.checks.complaints import Complaints, Place, message
+from preferendum.formats.pyramid import Annotation, Peer, Pyramid
+from preferendum.formats.readers.pyramid_xml import read_peer, read_pyramid
+from preferendum.metrics.pyramid import average_model_size, modified, original
+from preferendum.metrics.registry import metric
+from preferendum.scoring.annotated import annotated_sentences
 
 MODELS = """\
 ------- D0901-A.M.100.A.A -------

@@ -11,10 +11,10 @@ from hypothesis import strategies as st
 from scipy.linalg import block_diag
 from scipy.stats import norm, ttest_rel
 
-from evaluation.scoring import covariance
-from evaluation.scoring.ranking import Comparison
-from formats.results import Standing
-from formats.results.statistics import rank
+from preferendum.formats.results import Standing
+from preferendum.formats.results.statistics import rank
+from preferendum.scoring import covariance
+from preferendum.scoring.ranking import Comparison
 
 
 def standing(scores: dict[str, float], sd: float = 0.01, judgments: int = 100, shared: float = 0.0) -> Standing:
@@ -153,7 +153,7 @@ def test_of_too_many_systems_the_same_ranks_are_told_and_no_differences(monkeypa
     assert len(differences) == 30 * 29 / 2
     significant = [difference for difference in differences if difference.significant]
     better, worse = Counter(own.worse for own in significant), Counter(own.better for own in significant)
-    monkeypatch.setattr("evaluation.scoring.ranking.MOST_COMPARED", 29)
+    monkeypatch.setattr("preferendum.scoring.ranking.MOST_COMPARED", 29)
     many = Comparison(topics)
 
     assert many.differences() == ()

@@ -15,7 +15,6 @@ from django.db import connection, transaction
 from django.db.models import Sum
 from django.utils import timezone
 
-import formats
 from annotate import imports, judging
 from annotate import studies as verbs
 from annotate.models import (
@@ -35,12 +34,13 @@ from annotate.models import (
     WorkerPulse,
 )
 from annotate.reports import leaderboard
-from evaluation.evaluate import evaluate
-from evaluation.evidence import AS_PUBLISHED
 from evaluation.worker import agenda, claims, records, tasks
 from evaluation.worker.records.results import BY_SENTENCES
-from formats.records import LateSummary
-from formats.results import Ground
+from preferendum import formats
+from preferendum.evidence import AS_PUBLISHED
+from preferendum.formats.records import LateSummary
+from preferendum.formats.results import Ground
+from preferendum.scoring.evaluate import evaluate
 from tests import studies
 
 pytestmark = pytest.mark.django_db

@@ -6,12 +6,12 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from evaluation.evaluate import UndeterminedTopic, evaluate
-from evaluation.evidence import AS_PUBLISHED, Evidence, Judgments, Settings, SummaryText
-from evaluation.metrics import registry
-from evaluation.metrics.preferences import Preferences
-from evaluation.metrics.registry import Family, MissingEvidence, Need, UnknownMetric, check, families, metric, register
-from evaluation.metrics.rouge import Rouge, scores
+from preferendum.evidence import AS_PUBLISHED, Evidence, Judgments, Settings, SummaryText
+from preferendum.metrics import registry
+from preferendum.metrics.preferences import Preferences
+from preferendum.metrics.registry import Family, MissingEvidence, Need, UnknownMetric, check, families, metric, register
+from preferendum.metrics.rouge import Rouge, scores
+from preferendum.scoring.evaluate import UndeterminedTopic, evaluate
 
 EMPTY = Judgments(*(np.empty(0, dtype=kind) for kind in (np.int64, np.int64, float, float, np.int64)))
 SENTENCES = ("Quakes hit Chile.", "It rained in Ohio.", "Chile was hit by quakes.", "Aid came.")

@@ -11,8 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
-from evaluation.meta.correlation import pearson
-from evaluation.meta.resampling import (
+from preferendum.meta.correlation import pearson
+from preferendum.meta.resampling import (
     PairTests,
     Resamples,
     of_mixed,
@@ -21,7 +21,7 @@ from evaluation.meta.resampling import (
     signed_ranks,
     williams,
 )
-from evaluation.statistics import percentile_interval
+from preferendum.statistics import percentile_interval
 
 # Student (1908): hours of sleep gained with two drugs; the differences of ten patients.
 FIRST_DRUG = [0.7, -1.6, -0.2, -1.2, -0.1, 3.4, 3.7, 0.8, 0.0, 2.0]

@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 from scipy.special import expit
 from scipy.stats import chisquare
 
-from evaluation.fit import sampling
-from evaluation.fit.sampling import informative_pairs, random_pairs
+from preferendum.fit import sampling
+from preferendum.fit.sampling import informative_pairs, random_pairs
 
 
 @given(st.integers(0, 40), st.integers(0, 1000), st.integers(0, 2**32))

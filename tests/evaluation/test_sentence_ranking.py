@@ -8,9 +8,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from evaluation.evidence import Evidence, Judgments, Settings
-from evaluation.meta.sentence_ranking import sentence_ranking
-from formats.results import SentenceReport, from_json, to_json
+from preferendum.evidence import Evidence, Judgments, Settings
+from preferendum.formats.results import SentenceReport, from_json, to_json
+from preferendum.meta.sentence_ranking import sentence_ranking
 from tests.evaluation.conftest import Run
 
 SENTENCES = ("Quakes hit Chile.", "It rained in Ohio.", "Ten people died in Chile.", "Aid came late.", "Gulls cried.")

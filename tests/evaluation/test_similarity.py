@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 from sklearn.feature_extraction.text import TfidfVectorizer
 
-from evaluation.fit.similarity import SIMILARITIES, nearest, nearest_to, similarity, whole
-from evaluation.text import tokens
+from preferendum.fit.similarity import SIMILARITIES, nearest, nearest_to, similarity, whole
+from preferendum.text import tokens
 
 EXAMPLE = json.loads((Path(__file__).parents[1] / "data" / "model_example.json").read_text())
 
@@ -105,8 +105,8 @@ def test_a_long_topic_is_compared_part_by_part_with_the_same_result(name: str, m
     topic = ["...", "..."] + [" ".join(f"w{word}" for word in rng.integers(30, size=6)) for _ in range(80)]
     kept = similarity(topic, name)
     matrix = whole(kept)
-    monkeypatch.setattr("evaluation.fit.similarity.KEPT", 10)
-    monkeypatch.setattr("evaluation.fit.similarity._AT_ONCE", 300)
+    monkeypatch.setattr("preferendum.fit.similarity.KEPT", 10)
+    monkeypatch.setattr("preferendum.fit.similarity._AT_ONCE", 300)
     parts = similarity(topic, name)
     some, weights = np.array([0, 1, 7, 50]), rng.normal(size=(2, 4))
 

@@ -7,8 +7,8 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from scipy.stats import chisquare
 
-from evaluation.fit.similarity import similarity
-from evaluation.scoring.simulate import Annotated, judge, value_by_pyramid, value_by_references
+from preferendum.fit.similarity import similarity
+from preferendum.scoring.simulate import Annotated, judge, value_by_pyramid, value_by_references
 
 TOPIC = ["Trump won the election.", "It rained in Ohio.", "Voters waited in the rain.", "Zebras graze."]
 ALIKE = similarity(TOPIC)

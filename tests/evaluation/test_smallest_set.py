@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 from benchmarks.archive.smallest_set import firsts, study
-from evaluation.evidence import Settings
-from evaluation.smallest_set import JudgedTopic, smallest_set
+from preferendum.evidence import Settings
+from preferendum.scoring.smallest_set import JudgedTopic, smallest_set
 
 JUDGMENTS = 9
 

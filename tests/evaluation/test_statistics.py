@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evaluation.statistics import benjamini_hochberg, holm, mean, median, percentile_interval, robust_z
+from preferendum.statistics import benjamini_hochberg, holm, mean, median, percentile_interval, robust_z
 
 FIFTEEN = np.array(
     [0.0001, 0.0004, 0.0019, 0.0095, 0.0201, 0.0278, 0.0298, 0.0344, 0.0459, 0.3240, 0.4262, 0.5719, 0.6528, 0.7590, 1]

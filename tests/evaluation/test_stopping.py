@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 from scipy.stats import norm
 
-from evaluation.scoring.ranking import Comparison
-from evaluation.scoring.stopping import StopRule
-from formats.results import Difference
+from preferendum.formats.results import Difference
+from preferendum.scoring.ranking import Comparison
+from preferendum.scoring.stopping import StopRule
 from tests.evaluation.test_ranking import standing
 
 

@@ -11,12 +11,12 @@ from django.db.models import F
 
 from annotate import imports
 from annotate.models import Annotator, Result, Study
-from evaluation.meta import study_convergence
 from evaluation.worker import agenda, tasks
 from evaluation.worker.records import convergence as records
 from evaluation.worker.records import derived
-from formats.records import HumanScore
-from formats.results import Convergence, StudyConvergence
+from preferendum.formats.records import HumanScore
+from preferendum.formats.results import Convergence, StudyConvergence
+from preferendum.meta import study_convergence
 from tests import kept, studies
 from tests.evaluation import test_metric_reports as metric_reports
 from tests.evaluation.conftest import Run

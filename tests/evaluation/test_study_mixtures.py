@@ -9,12 +9,12 @@ from pathlib import Path
 import pytest
 from django.core.management import CommandError, call_command
 
-import formats
 from annotate import imports
 from annotate.models import Annotator, Judgment, Result, Study
 from evaluation.worker import agenda, tasks
 from evaluation.worker.records import derived
-from formats.results.scores import MIXED
+from preferendum import formats
+from preferendum.formats.results.scores import MIXED
 from tests import kept, studies
 from tests.evaluation import test_metric_reports as metric_reports
 from tests.evaluation.conftest import Run

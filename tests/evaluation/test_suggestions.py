@@ -8,15 +8,15 @@ import numpy as np
 import pytest
 from django.db.models import F
 
-import formats.archive.study
 from annotate import exports, judging
 from annotate.imports.restore import restore
 from annotate.models import Annotator, Assignment, Pair, ScoredBy, Sentence, Study, Suggestion, Summary, System, Topic
-from evaluation.evaluate import evaluate
-from evaluation.evidence import Evidence, evidence
-from evaluation.fit import sampling
-from evaluation.scoring import asking
 from evaluation.worker import records, tasks
+from preferendum.evidence import Evidence, evidence
+from preferendum.fit import sampling
+from preferendum.formats.archive import study as study_archive
+from preferendum.scoring import asking
+from preferendum.scoring.evaluate import evaluate
 from tests.annotate import making
 from tests.annotate.judging_study import joined, judged, ready_study
 
@@ -128,8 +128,8 @@ def test_answers_know_which_systems_their_pairs_were_to_tell_apart(tmp_path: Pat
 
     path = tmp_path / "study.zip"
     with path.open("wb") as file:
-        formats.archive.study.write(exports.make_archive(topic.study), file)
-    study = restore(formats.archive.study.read(path), making.owner(topic.study), title="Again")
+        study_archive.write(exports.make_archive(topic.study), file)
+    study = restore(study_archive.read(path), making.owner(topic.study), title="Again")
     restored = records.load_evidence(study.topics.get().pk, tasks.split)
     assert restored is not None
     assert scores(restored.evidence) == here

@@ -10,10 +10,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from evaluation.evidence import Evidence, Judgments, SummaryText
-from evaluation.metrics.divergence import jensen_shannon
-from evaluation.metrics.registry import UnknownMetric, metric, prepared
-from evaluation.summarizers import (
+from preferendum.evidence import Evidence, Judgments, SummaryText
+from preferendum.formats import read
+from preferendum.formats.readers.word_counts import WordCounts
+from preferendum.metrics.divergence import jensen_shannon
+from preferendum.metrics.registry import UnknownMetric, metric, prepared
+from preferendum.summarizers import (
     SMOOTHING,
     SUMMARIZERS,
     TOO_SIMILAR,
@@ -22,8 +24,6 @@ from evaluation.summarizers import (
     sentences_of,
     standard_summaries,
 )
-from formats import read
-from formats.readers.word_counts import WordCounts
 from tests.evaluation.conftest import Run
 
 NONE = Judgments(*(np.empty(0, dtype=kind) for kind in (np.int64, np.int64, float, float, np.int64)))

@@ -894,7 +894,7 @@ def test_a_child_keeps_none_of_its_parents_connections() -> None:
 
 def test_a_topic_too_large_for_a_smoothed_matrix_says_what_to_do(monkeypatch: pytest.MonkeyPatch) -> None:
     _, topic = studies.example_study(smooth="paper", prior=0.1)
-    monkeypatch.setattr("evaluation.fit.preference_matrix.MOST_SMOOTHED", 3)
+    monkeypatch.setattr("preferendum.fit.preference_matrix.MOST_SMOOTHED", 3)
     tasks.refit_topic(topic.pk)
     assert "at most 3, because they take memory for every two sentences" in progress(topic).problem
     assert not waiting(topic)
@@ -904,7 +904,7 @@ def test_a_topic_too_large_for_the_papers_matrix_has_its_recommended_scores_all_
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     _, topic = studies.example_study(score="importance")
-    monkeypatch.setattr("evaluation.fit.preference_matrix.MOST_SMOOTHED", 3)
+    monkeypatch.setattr("preferendum.fit.preference_matrix.MOST_SMOOTHED", 3)
     tasks.refit_topic(topic.pk)
     assert set(Score.objects.filter(summary__topic=topic).values_list("scored_by", flat=True)) == {"recommended"}
     assert progress(topic).problem == ""

@@ -1,6 +1,6 @@
 """Sentences become tokens and stems."""
 
-from evaluation.text import SMART, stems, tokens
+from preferendum.text import SMART, stems, tokens
 
 
 def test_tokens_are_lower_cased_runs_of_word_characters() -> None:

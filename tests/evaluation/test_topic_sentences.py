@@ -8,12 +8,12 @@ from pathlib import Path
 
 import pytest
 
-import formats
 from annotate import imports
 from annotate.models import Annotator, Topic
-from evaluation.meta import topic_sentences
 from evaluation.worker import agenda, tasks
-from formats.results import SentenceRankings, to_json
+from preferendum import formats
+from preferendum.formats.results import SentenceRankings, to_json
+from preferendum.meta import topic_sentences
 from tests import kept, studies
 from tests.evaluation.conftest import Run
 

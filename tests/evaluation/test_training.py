@@ -14,16 +14,16 @@ import numpy as np
 import pytest
 from scipy.optimize import nnls
 
-from evaluation.__main__ import main
-from evaluation.evidence import Evidence, SummaryText
-from evaluation.meta.training import TRAINERS, Course, Table, TooLittle, Training, system_correlations, topic_examples
-from evaluation.metrics.trained import Trained, opened
-from evaluation.papers.classy import content, linguistic
-from formats import read
-from formats.readers.trained_metrics import KINDS, LeftOut, read_trained_metric
-from formats.results import to_json
-from formats.results.serialization import from_json
-from formats.results.training import IN_SAMPLE, LEFT_OUT, TopicExamples
+from preferendum.cli.__main__ import main
+from preferendum.evidence import Evidence, SummaryText
+from preferendum.formats import read
+from preferendum.formats.readers.trained_metrics import KINDS, LeftOut, read_trained_metric
+from preferendum.formats.results import to_json
+from preferendum.formats.results.serialization import from_json
+from preferendum.formats.results.training import IN_SAMPLE, LEFT_OUT, TopicExamples
+from preferendum.meta.training import TRAINERS, Course, Table, TooLittle, Training, system_correlations, topic_examples
+from preferendum.metrics.trained import Trained, opened
+from preferendum.papers.classy import content, linguistic
 from tests.evaluation.conftest import Run
 from tests.evaluation.test_classy import topic as topic_of
 

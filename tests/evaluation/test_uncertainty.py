@@ -6,11 +6,11 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from evaluation.evidence import Judgments, Settings
-from evaluation.fit import kernel, preference_matrix, uncertainty, zermelo
-from evaluation.fit.kernel import Pairs
-from evaluation.fit.similarity import KnownSimilarity
-from evaluation.fit.uncertainty import DenseCovariance
+from preferendum.evidence import Judgments, Settings
+from preferendum.fit import kernel, preference_matrix, uncertainty, zermelo
+from preferendum.fit.kernel import Pairs
+from preferendum.fit.similarity import KnownSimilarity
+from preferendum.fit.uncertainty import DenseCovariance
 
 SMOOTHINGS = ("none", "kernel", "paper", "sharpened")
 

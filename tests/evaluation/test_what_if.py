@@ -198,7 +198,7 @@ def test_topics_and_then_the_study_are_examined_once_nothing_else_waits(study) -
 
 
 def test_a_topic_that_cannot_be_examined_waits(study, monkeypatch) -> None:
-    monkeypatch.setattr("evaluation.diagnostics.examine", lambda *_: 1 / 0)
+    monkeypatch.setattr("preferendum.annotators.diagnostics.examine", lambda *_: 1 / 0)
     topic = study.topics.get(name="rain")
     tasks.examine_topic(topic.pk)
     assert not kept.heads("diagnostics", topic=topic).exists()

@@ -13,12 +13,12 @@ from typing import Any
 import numpy as np
 import pytest
 
-from evaluation.evidence import evidence
-from evaluation.metrics import registry
-from evaluation.metrics.registry import MissingEvidence
-from evaluation.scoring.summary_answers import answers_of
-from evaluation.scoring.win_rate import win_rates
-from formats.records import Preference, Summary, Text, Topic
+from preferendum.evidence import evidence
+from preferendum.formats.records import Preference, Summary, Text, Topic
+from preferendum.metrics import registry
+from preferendum.metrics.registry import MissingEvidence
+from preferendum.scoring.summary_answers import answers_of
+from preferendum.scoring.win_rate import win_rates
 from tests.evaluation.conftest import Run
 
 SYSTEMS = ("best", "good", "fair", "poor", "worst")

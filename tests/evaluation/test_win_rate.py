@@ -9,9 +9,9 @@ import pytest
 from scipy.special import expit
 from scipy.stats import binom
 
-from evaluation.scoring.between_annotators import Panel, squares_away
-from evaluation.scoring.ranking import Comparison
-from evaluation.scoring.win_rate import Answers, win_rates
+from preferendum.scoring.between_annotators import Panel, squares_away
+from preferendum.scoring.ranking import Comparison
+from preferendum.scoring.win_rate import Answers, win_rates
 
 
 def answers_of(

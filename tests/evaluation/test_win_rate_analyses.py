@@ -17,12 +17,12 @@ from annotate.models import Assignment, Ranking, Study
 from annotate.reports import analyses
 from annotate.reports import forecast as reports
 from annotate.reports import leaderboard as boards
-from evaluation.scoring.win_rate import win_rates
 from evaluation.worker import records, tasks
 from evaluation.worker.agenda import find_work
-from formats.results import Difference, Outcome
-from formats.results.planning import seconds_of
-from formats.results.scores import WIN_RATE
+from preferendum.formats.results import Difference, Outcome
+from preferendum.formats.results.planning import seconds_of
+from preferendum.formats.results.scores import WIN_RATE
+from preferendum.scoring.win_rate import win_rates
 from tests.annotate import making
 from tests.annotate.judging_study import joined
 from tests.annotate.scored import score_with_metrics

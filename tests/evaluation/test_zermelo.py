@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 from scipy import sparse
 
-from evaluation.fit import newton, uncertainty, zermelo
-from evaluation.fit.kernel import Pairs
+from preferendum.fit import newton, uncertainty, zermelo
+from preferendum.fit.kernel import Pairs
 from tests.conftest import SHARED
 
 CLASSICS = SHARED / "bt_classics"

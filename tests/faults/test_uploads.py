@@ -15,7 +15,6 @@ from typing import Any
 import pytest
 from django.utils import timezone
 
-import formats.archive.study
 from annotate import accounts
 from annotate.models import (
     HumanScore,
@@ -31,6 +30,7 @@ from annotate.models import (
     Upload,
     WorkerPulse,
 )
+from preferendum.formats.archive import study as study_archive
 from tests.annotate import making
 from tests.conftest import Web
 
@@ -216,5 +216,5 @@ def test_a_program_goes_all_the_way_from_a_file_to_an_archive(web, worker, tmp_p
     mine = f"{program.here}/exports/{asked['key']}"
     wait_until(lambda: program.get(f"{mine}/")["state"] == "ready", lambda: "the archive")
     (tmp_path / "study.zip").write_bytes(program.get(f"{mine}/file/"))
-    archive = formats.archive.study.read(tmp_path / "study.zip")
+    archive = study_archive.read(tmp_path / "study.zip")
     assert (len(archive.judgments), archive.annotators[0].kind) == (6, "machine")

@@ -9,8 +9,8 @@ from typing import get_args
 
 from hypothesis import strategies as st
 
-from formats.pyramid import Annotation, Contributor, Part, Peer, Pyramid, Scu
-from formats.records import Of, Preference, Summary, Text, Topic
+from preferendum.formats.pyramid import Annotation, Contributor, Part, Peer, Pyramid, Scu
+from preferendum.formats.records import Of, Preference, Summary, Text, Topic
 
 _characters = st.characters(
     codec="utf-8",

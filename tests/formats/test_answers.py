@@ -7,7 +7,7 @@ import ast
 import pytest
 
 from annotate.models import Judgment
-from formats.answers import ANSWERS, LETTERS, PREFERENCES, SHARES, SIDES, UNDONE, other_side, share_of_first
+from preferendum.formats.answers import ANSWERS, LETTERS, PREFERENCES, SHARES, SIDES, UNDONE, other_side, share_of_first
 from tests.test_house import modules, tree
 
 
@@ -40,8 +40,8 @@ def test_an_answer_is_spelled_in_its_table_alone() -> None:
     spelled = {
         name
         for name, path in modules()
-        if name.startswith(("annotate", "evaluation", "formats"))
+        if name.startswith(("annotate", "evaluation", "preferendum"))
         for node in ast.walk(tree(path))
         if isinstance(node, ast.Constant) and node.value in set(ANSWERS) - set(SIDES)
     }
-    assert spelled == {"formats.answers"}
+    assert spelled == {"preferendum.formats.answers"}

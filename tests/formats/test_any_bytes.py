@@ -12,8 +12,8 @@ import pytest
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
-import formats
-from formats.archive import study
+from preferendum import formats
+from preferendum.formats.archive import study
 from tests.formats.test_corpora import TAC_2008
 from tests.formats.test_study import STUDY
 

@@ -9,10 +9,10 @@ from pathlib import Path
 
 import pytest
 
-import formats
-from formats.checks.complaints import Complaints, Place
-from formats.checks.text import decode
-from formats.records import Existing, ExistingTopic
+from preferendum import formats
+from preferendum.formats.checks.complaints import Complaints, Place
+from preferendum.formats.checks.text import decode
+from preferendum.formats.records import Existing, ExistingTopic
 
 DOCUMENT = '{"id": "d", "text": "One."}'
 GOOD = '{"topic_id": "T", "documents": [' + DOCUMENT + "]}"

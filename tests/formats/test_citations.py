@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 from ruamel.yaml import YAML
 
-from formats import citations
-from preferendum import __version__
+from preferendum.about import __version__
+from preferendum.formats import citations
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 CFF = ROOT / "CITATION.cff"

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-import formats
-from formats.records import Bundle, Summary, Text
+from preferendum import formats
+from preferendum.formats.records import Bundle, Summary, Text
 
 STORY = """<DOC id="APW_ENG_20041006.0256" type="story" >
 <HEADLINE>

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-import formats
+from preferendum import formats
 from tests.formats.test_corpora import DUC_2005, TAC_2008, on_disk
 
 TOPIC = {"topic_id": "T", "documents": [{"id": "d", "text": "It rained."}]}

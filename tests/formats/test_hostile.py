@@ -16,8 +16,8 @@ from typing import Any
 
 import pytest
 
-import formats
-from formats.records import Existing, ExistingTopic
+from preferendum import formats
+from preferendum.formats.records import Existing, ExistingTopic
 from tests.formats.hostile import CASES, ENDLESS, Case, Exact, Normalized, Refused
 
 ROOT = Path(__file__).resolve().parents[2]

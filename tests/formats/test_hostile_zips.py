@@ -8,11 +8,11 @@ from pathlib import Path
 
 import pytest
 
-import formats
-from formats.checks import limits
-from formats.checks.complaints import Complaints, Place
-from formats.readers.packed import Archive
-from formats.readers.sources import Damaged
+from preferendum import formats
+from preferendum.formats.checks import limits
+from preferendum.formats.checks.complaints import Complaints, Place
+from preferendum.formats.readers.packed import Archive
+from preferendum.formats.readers.sources import Damaged
 from tests.formats.hostile import entry
 
 GOOD = ("topics/T/documents/d.txt", "One. Two.")

@@ -10,10 +10,10 @@ from pathlib import Path
 
 import pytest
 
-import formats
-from formats.archive import study
-from formats.checks import limits
-from formats.checks.limits import Limits
+from preferendum import formats
+from preferendum.formats.archive import study
+from preferendum.formats.checks import limits
+from preferendum.formats.checks.limits import Limits
 from tests.formats.test_corpora import PYRAMID, STORY, on_disk
 from tests.formats.test_study import STUDY
 

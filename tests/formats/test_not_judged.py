@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from formats.not_judged import RULES, not_judged
-from formats.records import Cut
-from formats.sentences import cut
+from preferendum.formats.not_judged import RULES, not_judged
+from preferendum.formats.records import Cut
+from preferendum.formats.sentences import cut
 from tests.formats.test_sentences import HOSTILE
 
 DEMO = Path(__file__).parents[2] / "annotate" / "demo" / "wikinews.jsonl"

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from formats.plots import (
+from preferendum.formats.plots import (
     NARROW,
     PAPER,
     WIDE,
@@ -27,10 +27,10 @@ from formats.plots import (
     scatter_plot,
     score_grid,
 )
-from formats.plots.axes import axis, round_step
-from formats.plots.cells import COLOURS
-from formats.plots.drawing import PAD, fitted, width_of
-from formats.results import Scatter, ScatterPoint, ScoreMatrix
+from preferendum.formats.plots.axes import axis, round_step
+from preferendum.formats.plots.cells import COLOURS
+from preferendum.formats.plots.drawing import PAD, fitted, width_of
+from preferendum.formats.results import Scatter, ScatterPoint, ScoreMatrix
 
 numbers = st.floats(-1e6, 1e6).map(lambda value: round(value, 9))
 

@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-import formats
-from formats.pyramid import Annotation, Contributor, Part, Peer, Pyramid, Scu
+from preferendum import formats
+from preferendum.formats.pyramid import Annotation, Contributor, Part, Peer, Pyramid, Scu
 
 #: What a reader says of the one system whose summary is empty.
 MUTE = "t.jsonl:1: summaries[1].text: an empty summary"

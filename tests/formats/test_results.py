@@ -11,8 +11,8 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-import formats.results
-from formats.results import (
+from preferendum.formats import results as results
+from preferendum.formats.results import (
     AnnotatorShares,
     Coverage,
     Difference,
@@ -24,12 +24,12 @@ from formats.results import (
     from_json,
     to_json,
 )
-from formats.results.statistics import wilson
+from preferendum.formats.results.statistics import wilson
 
 #: Those that are stored; a `Standing` with its shares lives in memory alone.
 RECORDS = [
     kind
-    for kind in vars(formats.results).values()
+    for kind in vars(results).values()
     if dataclasses.is_dataclass(kind)
     and kind not in (Standing, AnnotatorShares)
     and "Mapping" not in repr(get_type_hints(kind))

@@ -12,15 +12,15 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-import formats
-from formats.checks import strict_json
-from formats.checks.complaints import Complaints, Place
-from formats.checks.text import blank
-from formats.pyramid import Annotation, Pyramid, Scu
-from formats.readers.preferences import weight_of
-from formats.readers.tables import Columns, read_rows, tab_separated, write_rows
-from formats.readers.topics import EMPTY_SUMMARY, INVISIBLE_SUMMARY
-from formats.records import Bundle, HumanScore, Preference, Summary, Text, Topic
+from preferendum import formats
+from preferendum.formats.checks import strict_json
+from preferendum.formats.checks.complaints import Complaints, Place
+from preferendum.formats.checks.text import blank
+from preferendum.formats.pyramid import Annotation, Pyramid, Scu
+from preferendum.formats.readers.preferences import weight_of
+from preferendum.formats.readers.tables import Columns, read_rows, tab_separated, write_rows
+from preferendum.formats.readers.topics import EMPTY_SUMMARY, INVISIBLE_SUMMARY
+from preferendum.formats.records import Bundle, HumanScore, Preference, Summary, Text, Topic
 from tests.conftest import SHARED
 from tests.formats import strategies
 

@@ -7,9 +7,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from formats import sentences
-from formats.records import Text
-from formats.sentences import count, cut, cut_text
+from preferendum.formats import sentences
+from preferendum.formats.records import Text
+from preferendum.formats.sentences import count, cut, cut_text
 
 
 def split(text: str, language: str = "") -> list[str]:

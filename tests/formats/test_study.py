@@ -15,9 +15,9 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-import formats
-from formats.archive import study
-from formats.archive.study_records import (
+from preferendum import formats
+from preferendum.formats.archive import study
+from preferendum.formats.archive.study_records import (
     KINDS,
     AnnotatorRecord,
     AssignmentRecord,
@@ -35,10 +35,10 @@ from formats.archive.study_records import (
     StudyArchive,
     UploadRecord,
 )
-from formats.pyramid import Annotation, Contributor, Part, Pyramid, Scu
-from formats.questionnaire import Question
-from formats.records import Summary, Text, Topic
-from formats.settings import StudySettings
+from preferendum.formats.pyramid import Annotation, Contributor, Part, Pyramid, Scu
+from preferendum.formats.questionnaire import Question
+from preferendum.formats.records import Summary, Text, Topic
+from preferendum.formats.settings import StudySettings
 from tests.formats import strategies
 
 KEY = "0b0e7bd2-31fd-4d6b-9d1c-6a4ffd0ae9c1"

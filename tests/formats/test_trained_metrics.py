@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from formats import Refused, message
-from formats.readers.trained_metrics import (
+from preferendum.formats import Refused, message
+from preferendum.formats.readers.trained_metrics import (
     LeftOut,
     Linear,
     Source,

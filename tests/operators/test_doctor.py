@@ -26,7 +26,7 @@ from annotate.models import Claim, Judgment, TopicProgress, WorkerPulse
 from annotate.server import backups, doctor
 from evaluation.management.commands.doctor import broker
 from lab.services import free_port
-from preferendum import __version__
+from preferendum.about import __version__
 from tests.annotate.judging_study import joined, judged, ready_study
 
 pytestmark = pytest.mark.django_db

@@ -32,7 +32,7 @@ PYTHONS = [
 SCORE = ("score", str(ROOT / "annotate/demo/wikinews.jsonl"), "--simulate", "references", "--pairs", "200")
 WITHOUT = """
 import importlib.util, sys
-import preferendum, evaluation.evaluate, formats
+import preferendum, preferendum.scoring.evaluate
 preferendum.Study
 assert not {"django", "celery"} & set(sys.modules), "loaded"
 assert not any(map(importlib.util.find_spec, ("django", "celery", "rest_framework"))), "installed"

@@ -8,9 +8,9 @@ from typing import Any
 from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 
-import formats
 from annotate.imports import baselines, simulated
 from annotate.models import Export, Upload
+from preferendum import formats
 
 
 class ComplaintSerializer(serializers.Serializer[Any]):

@@ -9,8 +9,8 @@ from rest_framework import serializers
 
 from annotate.api.serializers.strict import Strict
 from annotate.models import Annotator, Assignment, ReportedPair
-from formats.answers import ANSWERS
-from formats.records import Of
+from preferendum.formats.answers import ANSWERS
+from preferendum.formats.records import Of
 
 
 class AnnotatorSerializer(serializers.ModelSerializer[Annotator]):

@@ -12,17 +12,10 @@ from annotate.api.serializers.records import serializer_of
 from annotate.models import Annotator, Assignment, Judgment, ScoredBy, Sentence, Summary
 from annotate.reports.rests_on import RestsOn
 from annotate.reports.scores import parts_of, with_names, word_terms
-from formats.records import Of
-from formats.results import (
-    Difference,
-    Ground,
-    LeaderboardRow,
-    Part,
-    WordTerm,
-    to_json,
-)
-from formats.results.length import ByLength
-from formats.results.scores import PredictedSystem
+from preferendum.formats.records import Of
+from preferendum.formats.results import Difference, Ground, LeaderboardRow, Part, WordTerm, to_json
+from preferendum.formats.results.length import ByLength
+from preferendum.formats.results.scores import PredictedSystem
 
 
 class SentenceSerializer(serializers.ModelSerializer[Sentence]):

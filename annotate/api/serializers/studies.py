@@ -14,7 +14,7 @@ from annotate.api.serializers.records import serializer_of
 from annotate.api.serializers.strict import Strict
 from annotate.models import Invitation, Membership, Study
 from annotate.reports.rests_on import RestsOn
-from formats.settings import NAMES
+from preferendum.formats.settings import NAMES
 
 
 class StudySerializer(serializers.ModelSerializer[Study]):

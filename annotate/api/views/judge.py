@@ -27,7 +27,7 @@ from annotate.api.serializers.judging import (
 from annotate.api.views.base import View
 from annotate.models import Annotator, Assignment, Questionnaire
 from annotate.refusal import Refusal, invalid
-from formats.answers import ANSWERS
+from preferendum.formats.answers import ANSWERS
 
 
 def _show(view: View, assignment: Assignment) -> Response:

@@ -13,7 +13,6 @@ from rest_framework.exceptions import ValidationError
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-import formats
 from annotate import imports
 from annotate.api.parsers import TableParser
 from annotate.api.serializers.metrics import (
@@ -22,6 +21,7 @@ from annotate.api.serializers.metrics import (
 )
 from annotate.api.views.base import View
 from annotate.models import MetricScore, Topic
+from preferendum import formats
 
 
 @extend_schema(tags=["results"])

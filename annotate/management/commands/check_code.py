@@ -14,7 +14,7 @@ TOOLS = Path(sys.executable).parent
 CHECKS = {
     "format": ["ruff", "format", "--check", "."],
     "lint": ["ruff", "check", "."],
-    "types": ["mypy", "annotate", "evaluation", "formats", "preferendum"],
+    "types": ["mypy", "annotate", "evaluation", "preferendum"],
     "imports": ["lint-imports"],
     "templates": ["djlint", "templates", "--lint", "--quiet"],
 }

@@ -13,11 +13,11 @@ from django.core.management import call_command
 from django.db import transaction
 from django.urls import reverse
 
-import formats
 from annotate import imports, invitations, judging, members, studies
 from annotate.management.commands import serve
 from annotate.models import Annotator, Invitation, Membership, Study
-from formats.records import Preference
+from preferendum import formats
+from preferendum.formats.records import Preference
 
 TITLE = "WikiNews demo"
 LABEL = "Demo"

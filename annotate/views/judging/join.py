@@ -21,7 +21,7 @@ from annotate.server.languages import speak, translated
 from annotate.views import account
 from annotate.views.judging.progress import go_on, trial_of
 from annotate.views.limited import limited
-from formats.settings import QUESTION
+from preferendum.formats.settings import QUESTION
 
 
 @require_http_methods(["GET", "HEAD", "POST"])

@@ -35,7 +35,7 @@ from annotate.server import limits
 from annotate.server.languages import speak
 from annotate.views.judging import progress
 from annotate.views.limited import limited
-from formats.answers import ANSWERS, PREFERENCES, SIDES, SUMMARY_ANSWERS, UNDONE, other_side
+from preferendum.formats.answers import ANSWERS, PREFERENCES, SIDES, SUMMARY_ANSWERS, UNDONE, other_side
 
 logger = logging.getLogger(__name__)
 State = Assignment.State

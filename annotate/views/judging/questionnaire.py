@@ -17,7 +17,7 @@ from django.views.decorators.http import require_http_methods
 from annotate import crowd
 from annotate.refusal import Refusal, cleaned
 from annotate.views.judging.progress import find_annotator, go_on
-from formats.questionnaire import LARGEST, LONGEST_ANSWER, Question
+from preferendum.formats.questionnaire import LARGEST, LONGEST_ANSWER, Question
 
 #: More options than this are in a list that opens.
 MOST_BUTTONS = 12

@@ -14,7 +14,7 @@ from annotate.server.languages import speak
 from annotate.views.judging import progress
 from annotate.views.judging.join import agrees, welcome
 from annotate.views.limited import limited
-from formats.answers import ANSWERS
+from preferendum.formats.answers import ANSWERS
 
 
 @access.in_study("see")

@@ -21,9 +21,9 @@ from annotate.models import Annotator, AuditEntry, Judgment, Study
 from annotate.reports import annotator_answers, annotators, audit_log
 from annotate.reports.annotators import AnnotatorRow
 from annotate.views.research.pages import STUDY, as_file, csv_table, page, user_of
-from formats.answers import ANSWERS
-from formats.plots import sparkline
-from formats.results import Figure
+from preferendum.formats.answers import ANSWERS
+from preferendum.formats.plots import sparkline
+from preferendum.formats.results import Figure
 
 FLAGGED_FIRST = "-flags"
 ANSWERS_A_PAGE = 20

@@ -13,7 +13,6 @@ from django.urls import path
 from django.utils.text import slugify
 from django.views.decorators.http import require_http_methods, require_safe
 
-import formats
 from annotate import dataset, exports
 from annotate.access import in_study
 from annotate.database.snapshot import snapshot
@@ -21,7 +20,8 @@ from annotate.models import Export, Study
 from annotate.reports.study import worker_is_there
 from annotate.views.limited import limited
 from annotate.views.research.pages import UNCHANGED, digest, is_seen, page, user_of
-from formats.readers.lines import Sink
+from preferendum import formats
+from preferendum.formats.readers.lines import Sink
 
 SHOWN = 10
 KINDS = {"jsonl": "application/jsonl", "csv": "text/csv; charset=utf-8"}

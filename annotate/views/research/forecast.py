@@ -18,8 +18,8 @@ from annotate.models import Study
 from annotate.reports import forecast as reports
 from annotate.views.refusals import refusals_shown
 from annotate.views.research.pages import user_of
-from formats.analyses.forecast import NUMBERS, number
-from formats.results.planning import work
+from preferendum.formats.analyses.forecast import NUMBERS, number
+from preferendum.formats.results.planning import work
 
 
 def forms(request: HttpRequest, study: Study) -> dict[str, Any]:

@@ -17,7 +17,6 @@ from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 from django.views.decorators.http import require_http_methods, require_POST
 
-import formats
 from annotate import judging
 from annotate.access import in_study
 from annotate.forms import GoldPairForm, UploadForm
@@ -25,7 +24,8 @@ from annotate.models import GoldPair, Study, Topic
 from annotate.views.refusals import refusals_shown
 from annotate.views.research.complaints import in_words
 from annotate.views.research.pages import keys, page, user_of
-from formats.checks.complaints import Complaints, Place, escaped
+from preferendum import formats
+from preferendum.formats.checks.complaints import Complaints, Place, escaped
 
 #: A table of pairs is small; a larger file is something else.
 MOST_BYTES = 5_000_000

@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING, Any, cast
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 
-import formats
 from annotate import access
 from annotate.models import Study
 from annotate.views.research.menu import menu_of
-from formats.analyses import OF_TOPIC
+from preferendum import formats
+from preferendum.formats.analyses import OF_TOPIC
 
 if TYPE_CHECKING:
     from django.contrib.auth.models import User

@@ -21,7 +21,14 @@ from annotate.forms import AnsweringForm
 from annotate.models import Questionnaire, Study
 from annotate.refusal import Refusal
 from annotate.views.research.pages import STUDY, page, user_of
-from formats.questionnaire import LONGEST_OPTION, LONGEST_QUESTION, MOST_OPTIONS, MOST_QUESTIONS, Question, QuestionKind
+from preferendum.formats.questionnaire import (
+    LONGEST_OPTION,
+    LONGEST_QUESTION,
+    MOST_OPTIONS,
+    MOST_QUESTIONS,
+    Question,
+    QuestionKind,
+)
 
 KINDS: Mapping[QuestionKind, Any] = {
     "text": gettext_lazy("a short text"),

@@ -16,7 +16,6 @@ from django.utils.text import slugify
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_safe
 
-import formats
 from annotate.access import in_study
 from annotate.models import Annotator, Score, ScoredBy, Sentence, Study, Summary, System, Topic
 from annotate.reports import diagnostics, metric_scores, plots
@@ -32,14 +31,15 @@ from annotate.reports.words_in_common import mark_shared
 from annotate.views.research.analyses import table_part
 from annotate.views.research.pages import LATEX, UNCHANGED, as_file, csv_table, digest, is_seen, page
 from annotate.views.research.paper import Content, PaperPart, figure_file, paper_part
-from formats.analyses.metric_scores import of_summary
-from formats.plots import Scale
-from formats.points import Unit, unit_of, what_a_point_is, what_a_win_rate_is
-from formats.readers.tables import tab_separated
-from formats.results import LeaderboardRow, Part, WordTerm
-from formats.results.scores import WIN_RATE
-from formats.results.statistics import MOST_COMPARED
-from formats.shown import as_it_is, p_value, sentences
+from preferendum import formats
+from preferendum.formats.analyses.metric_scores import of_summary
+from preferendum.formats.plots import Scale
+from preferendum.formats.points import Unit, unit_of, what_a_point_is, what_a_win_rate_is
+from preferendum.formats.readers.tables import tab_separated
+from preferendum.formats.results import LeaderboardRow, Part, WordTerm
+from preferendum.formats.results.scores import WIN_RATE
+from preferendum.formats.results.statistics import MOST_COMPARED
+from preferendum.formats.shown import as_it_is, p_value, sentences
 
 COLUMNS = (
     "rank",

@@ -23,7 +23,7 @@ from annotate.views.limited import limited
 from annotate.views.refusals import refusals_shown
 from annotate.views.research.pages import UNCHANGED, digest, is_seen, page, user_of
 from annotate.views.research.uploads import MEGABYTE
-from formats.settings import StudySettings
+from preferendum.formats.settings import StudySettings
 
 TOPICS_A_PAGE = 100
 

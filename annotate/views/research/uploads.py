@@ -31,7 +31,7 @@ from annotate.views.limited import limited
 from annotate.views.refusals import refusals_shown
 from annotate.views.research.complaints import filled, in_words
 from annotate.views.research.pages import UNCHANGED, digest, is_seen, page, user_of
-from formats.settings import KINDS_COUNTED
+from preferendum.formats.settings import KINDS_COUNTED
 
 MEGABYTE = 1_000_000
 DOCUMENTS_A_PAGE = 20

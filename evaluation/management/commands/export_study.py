@@ -8,10 +8,10 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
-import formats.archive.study
 from annotate import exports
 from annotate.database.snapshot import snapshot
 from annotate.models import Study
+from preferendum.formats.archive import study as study_archive
 
 
 class Command(BaseCommand):
@@ -32,7 +32,7 @@ class Command(BaseCommand):
         unfinished = output.with_name(f".{output.name}.{os.getpid()}")
         try:
             with unfinished.open("wb") as file:
-                formats.archive.study.write(archive, file)
+                study_archive.write(archive, file)
             unfinished.replace(output)
         except OSError as error:
             raise CommandError(f"{output} cannot be written: {error.strerror}.", returncode=1) from error

@@ -10,15 +10,15 @@ from django.contrib.auth import get_user_model
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 from django.db import transaction
 
-import formats
-import formats.archive.study
 from annotate import imports, studies
 from annotate.imports.restore import restore
 from annotate.models import Annotator, Judgment, Study, Summary, Topic
 from annotate.refusal import Refusal
 from annotate.reports import leaderboard
 from evaluation.worker import tasks
-from formats.settings import KINDS_COUNTED, Compares, StudySettings
+from preferendum import formats
+from preferendum.formats.archive import study as study_archive
+from preferendum.formats.settings import KINDS_COUNTED, Compares, StudySettings
 
 REFUSED = 2
 
@@ -75,8 +75,8 @@ class Command(BaseCommand):
             raise CommandError(f"There is no user called {options['owner']}.", returncode=REFUSED)
         path: Path = options["path"]
         try:
-            if formats.archive.study.is_archive(path):
-                study = restore(formats.archive.study.read(path), owner, title=options["title"])
+            if study_archive.is_archive(path):
+                study = restore(study_archive.read(path), owner, title=options["title"])
             else:
                 study = self._begin(path, owner, options)
         except formats.Refused as refused:

@@ -9,10 +9,10 @@ from django.core.management.base import BaseCommand, CommandError, CommandParser
 
 from annotate import imports, judging
 from annotate.models import Annotator, Study, Topic
-from evaluation.scoring.simulations import Source
 from evaluation.worker.simulating import PSEUDONYMS, simulate
 from evaluation.worker.tasks import split
-from formats.settings import KINDS_COUNTED
+from preferendum.formats.settings import KINDS_COUNTED
+from preferendum.scoring.simulations import Source
 
 #: What no topic of a study had, in words.
 LACKING: Mapping[Source, str] = {"references": "references that distinguish", "pyramid": "a Pyramid that distinguishes"}

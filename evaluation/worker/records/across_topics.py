@@ -12,12 +12,12 @@ from annotate.database.snapshot import snapshot
 from annotate.models import ComputedScore, Result, Study, Summary, Topic, TopicMetrics
 from annotate.models.analysis import of_head
 from annotate.models.study import sum_of_topics
-from evaluation.evidence import Evidence, evidence
-from evaluation.meta.across_topics import AcrossTopics
-from evaluation.meta.study_reports import with_jackknifed
-from evaluation.statistics import finite
 from evaluation.worker.records.derived import note
-from formats.metric_names import ACROSS_TOPICS, listed_metrics, rests_on_all_topics
+from preferendum.evidence import Evidence, evidence
+from preferendum.formats.metric_names import ACROSS_TOPICS, listed_metrics, rests_on_all_topics
+from preferendum.meta.across_topics import AcrossTopics
+from preferendum.meta.study_reports import with_jackknifed
+from preferendum.statistics import finite
 
 
 @dataclass(frozen=True, slots=True)

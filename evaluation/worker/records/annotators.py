@@ -19,12 +19,12 @@ from annotate.database.snapshot import snapshot
 from annotate.models import Annotator, AnnotatorReport, Assignment, Judgment, Study, Topic
 from annotate.models.analysis import of_head
 from annotate.models.study import sum_of_topics
-from evaluation.annotators.agreement import PairJudgments
-from evaluation.annotators.answers import Answers
-from evaluation.evidence import Judgments
 from evaluation.worker.records.derived import publish
-from formats.answers import SHARES
-from formats.results import AnnotatorFigures, StudyAgreement, to_json
+from preferendum.annotators.agreement import PairJudgments
+from preferendum.annotators.answers import Answers
+from preferendum.evidence import Judgments
+from preferendum.formats.answers import SHARES
+from preferendum.formats.results import AnnotatorFigures, StudyAgreement, to_json
 
 Vector = NDArray[np.float64]
 Numbers = NDArray[np.int64]

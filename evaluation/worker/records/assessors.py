@@ -5,8 +5,8 @@ from __future__ import annotations
 from annotate import exports
 from annotate.database.snapshot import snapshot
 from annotate.models import HumanScore, PyramidAnnotation, Summary
-from evaluation.annotators.assessors import Rating
-from evaluation.meta.assessors import Assessed
+from preferendum.annotators.assessors import Rating
+from preferendum.meta.assessors import Assessed
 
 
 @snapshot()

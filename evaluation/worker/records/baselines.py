@@ -9,7 +9,7 @@ from annotate.database.snapshot import snapshot
 from annotate.imports import baselines
 from annotate.imports.written import written_topics
 from annotate.models import Topic, Upload
-from evaluation.evidence import Evidence, evidence
+from preferendum.evidence import Evidence, evidence
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,11 +9,11 @@ from django.db.models import Exists, F, OuterRef, QuerySet
 
 from annotate.models import Fit, Result, Study, Summary, Topic
 from annotate.models.analysis import of_head, version_of_examinations
-from evaluation.diagnostics import Diagnosis, Vector
-from evaluation.statistics import finite
 from evaluation.worker.records.derived import keep_of_topic
 from evaluation.worker.records.evidence import Snapshot, Split, load_evidence
-from formats.results import TopicDiagnostics
+from preferendum.annotators.diagnostics import Diagnosis, Vector
+from preferendum.formats.results import TopicDiagnostics
+from preferendum.statistics import finite
 
 #: Six digits are enough to show influence, and take a third of the space.
 DIGITS = 6

@@ -12,10 +12,10 @@ from django.db.models import QuerySet
 from annotate.database.snapshot import snapshot
 from annotate.judging.designs import systems_by_number
 from annotate.models import Annotator, Assignment, Judgment, Sentence, Study, Summary, Topic
-from evaluation.compared_sentences import Compared, Row, compared_sentences
-from evaluation.evidence import Evidence, Judgments, Settings, SummaryText
-from evaluation.scoring.stopping import StopRule
-from formats.answers import SHARES
+from preferendum.compared_sentences import Compared, Row, compared_sentences
+from preferendum.evidence import Evidence, Judgments, Settings, SummaryText
+from preferendum.formats.answers import SHARES
+from preferendum.scoring.stopping import StopRule
 
 #: (text, language) -> its sentences
 Split = Callable[[str, str], Sequence[str]]

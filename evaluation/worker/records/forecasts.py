@@ -8,8 +8,8 @@ from hashlib import blake2s
 from django.db.models import Count
 
 from annotate.models import Forecast, Sentence
-from evaluation import planning
 from evaluation.worker.records.evidence import Snapshot, Split, load_evidence
+from preferendum.scoring import planning
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,7 +13,7 @@ from annotate.models.crowd import version_of_groups
 from annotate.reports import about_annotators
 from evaluation.worker.records.annotators import Crowd, load_answers
 from evaluation.worker.records.derived import Keys
-from formats.questionnaire import groups
+from preferendum.formats.questionnaire import groups
 
 
 @dataclass(frozen=True, slots=True)

@@ -34,19 +34,19 @@ from annotate.models import (
 )
 from annotate.models.analysis import of_head
 from annotate.models.study import sum_of_topics, total_of_topics
-from evaluation.evidence import Evidence, evidence, with_bases
-from evaluation.meta.scores import Scores
-from evaluation.meta.study_reports import with_jackknifed
-from evaluation.metrics import registry
-from evaluation.scoring.between_annotators import without_each
-from evaluation.statistics import finite
 from evaluation.worker.records.derived import publish
 from evaluation.worker.records.evidence import settings_of
 from evaluation.worker.records.results import standings_by_topic
-from formats.metric_names import listed_metrics, rests_on_all_topics
-from formats.results import DimensionAgreement
-from formats.results.metrics import Peers
-from formats.results.scores import AS_PRINTED, COMBINED, COVERAGE, IMPORTANCE, WIN_RATE, as_metrics
+from preferendum.evidence import Evidence, evidence, with_bases
+from preferendum.formats.metric_names import listed_metrics, rests_on_all_topics
+from preferendum.formats.results import DimensionAgreement
+from preferendum.formats.results.metrics import Peers
+from preferendum.formats.results.scores import AS_PRINTED, COMBINED, COVERAGE, IMPORTANCE, WIN_RATE, as_metrics
+from preferendum.meta.scores import Scores
+from preferendum.meta.study_reports import with_jackknifed
+from preferendum.metrics import registry
+from preferendum.scoring.between_annotators import without_each
+from preferendum.statistics import finite
 
 Vector = NDArray[np.float64]
 #: The study's own scores, in the order in which they stand before other metrics.

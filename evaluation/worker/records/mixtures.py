@@ -11,15 +11,15 @@ from annotate import exports
 from annotate.database.snapshot import snapshot
 from annotate.models import Fit, Result, Sentence, Study, Topic
 from annotate.models.analysis import of_head
-from evaluation.evidence import evidence
-from evaluation.meta.resampling import Vector
-from evaluation.meta.study_convergence import MOST_SENTENCES
-from evaluation.metrics.preferences import MixedPreferences
-from evaluation.statistics import finite
 from evaluation.worker.records.derived import at_rest, keep_of_topic, publish, with_intervals
 from evaluation.worker.records.evidence import Snapshot, load_evidence
 from evaluation.worker.records.metrics import VERSIONS
-from formats.results import TopicMixtures
+from preferendum.evidence import evidence
+from preferendum.formats.results import TopicMixtures
+from preferendum.meta.resampling import Vector
+from preferendum.meta.study_convergence import MOST_SENTENCES
+from preferendum.metrics.preferences import MixedPreferences
+from preferendum.statistics import finite
 
 _LONG = Exists(Sentence.objects.filter(topic=OuterRef("pk"), position__gte=MOST_SENTENCES).order_by())
 

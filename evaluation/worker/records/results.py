@@ -30,16 +30,11 @@ from annotate.models import (
     Utility,
 )
 from annotate.models.study import sum_of_topics
-from evaluation.evaluate import TopicResult
-from evaluation.evidence import AS_PUBLISHED, Settings
-from evaluation.missing import means_of_missing
-from evaluation.scoring.asking import NO_PAIRS, Queue
-from evaluation.scoring.covariance import pack, unpack
-from evaluation.scoring.ranking import Comparison
-from evaluation.scoring.stopping import StopRule
 from evaluation.worker.records.evidence import Snapshot
 from evaluation.worker.records.suggestions import replace_suggestions
-from formats.results import (
+from preferendum.about import __version__
+from preferendum.evidence import AS_PUBLISHED, Settings
+from preferendum.formats.results import (
     CurvePoint,
     Difference,
     Ground,
@@ -51,8 +46,13 @@ from formats.results import (
     from_json,
     to_json,
 )
-from formats.results.scores import is_tested
-from preferendum import __version__
+from preferendum.formats.results.scores import is_tested
+from preferendum.scoring.asking import NO_PAIRS, Queue
+from preferendum.scoring.covariance import pack, unpack
+from preferendum.scoring.evaluate import TopicResult
+from preferendum.scoring.missing import means_of_missing
+from preferendum.scoring.ranking import Comparison
+from preferendum.scoring.stopping import StopRule
 
 #: What answers about sentences are scored by.
 BY_SENTENCES = (ScoredBy.RECOMMENDED, ScoredBy.PUBLISHED)

@@ -9,8 +9,8 @@ from django.db.models.functions import Coalesce
 
 from annotate import exports
 from annotate.models import PyramidAnnotation, Reference, Result, Topic
-from evaluation.evidence import Evidence, Settings, evidence
 from evaluation.worker.records.evidence import Split, load_evidence
+from preferendum.evidence import Evidence, Settings, evidence
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,8 +7,8 @@ from django.db.models import F
 from annotate.database.rows import put
 from annotate.judging import designs
 from annotate.models import Pair, Suggestion, TopicProgress
-from evaluation.scoring.asking import Queue
 from evaluation.worker.records.evidence import Snapshot
+from preferendum.scoring.asking import Queue
 
 
 def pairs_filled(snapshot: Snapshot) -> set[tuple[int, int]]:

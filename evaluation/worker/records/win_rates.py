@@ -35,14 +35,14 @@ from annotate.models import (
     TopicProgress,
 )
 from annotate.models.analysis import of_head
-from evaluation.evidence import Evidence, evidence
-from evaluation.scoring.ranking import Comparison
-from evaluation.scoring.stopping import StopRule
-from evaluation.scoring.win_rate import ENDS, Answers, WinRates
 from evaluation.worker.records.results import Standings, save_ranking
-from formats.answers import SHARES
-from formats.results import Outcome, Standing, SystemResult
-from preferendum import __version__
+from preferendum.about import __version__
+from preferendum.evidence import Evidence, evidence
+from preferendum.formats.answers import SHARES
+from preferendum.formats.results import Outcome, Standing, SystemResult
+from preferendum.scoring.ranking import Comparison
+from preferendum.scoring.stopping import StopRule
+from preferendum.scoring.win_rate import ENDS, Answers, WinRates
 
 WIN_RATE = ScoredBy.WIN_RATE
 BATCH = 500

@@ -1,0 +1,327 @@
+"""Bradley and Terry's model with random effects, of the summaries of all topics at once (docs/model.md).
+
+The summary of system i in topic t is preferred to that of system j with probability 1 / (1 + exp(theta_tj - theta_ti)),
+
+    theta_ti = alpha_i + delta_ti,    alpha_i ~ N(0, s_a^2),    delta_ti ~ N(0, s_d^2).
+
+That is a prior of theta as in `preferendum.fit.kernel`, with covariance s_a^2 between the summaries of a system, and
+s_d^2 more of each with itself. A tie is half a win each way. With z = (alpha / s_a, delta / s_d), theta = S z and
+g = wins observed - wins expected, the mode solves S'g = z, and the negative Hessian there is I + S'LS, with L = D'WD
+the Laplacian of the pairs under their curvatures W. Once alpha is given it falls into topics, so that with
+A_t = (I + s_d^2 L_t)^-1, of those summaries of topic t that answers are about,
+
+    precision of alpha       P = I / s_a^2 + sum_t A_t L_t,    each topic's part added at its summaries' systems
+    covariance of theta_t    s_d^2 A_t + A_t V_t A_t,          V_t being P^-1 at its summaries' systems
+
+and of the covariance of alpha P^-1 (sum_t A_t L_t A_t) P^-1 is due to answers.
+
+The variances are those of greatest evidence, with a weak prior of their own. Without a prior of theta and within one
+topic the model is Zermelo's (`preferendum.fit.zermelo`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import linalg, sparse
+from scipy.sparse.linalg import LinearOperator, cg
+
+from preferendum.fit import newton
+from preferendum.fit.comparisons import Matrix, Vector
+from preferendum.fit.kernel import Pairs, expected, totals
+from preferendum.fit.threads import on_one_thread
+
+Places = NDArray[np.int64]
+
+#: The logarithms of the variances have normal priors around these, so that a handful of answers, which say nothing of
+#: them, makes nobody sure that all systems are equal.
+USUAL_SYSTEM, USUAL_ITEM = 1.0, 0.5
+LOG_VARIANCE_SPREAD = 1.5
+#: Variances are sought within e to plus or minus this times the usual ones.
+FARTHEST_LOG = 7.0
+#: Steps are as long as their longest part, where a logarithm of a variance counts for so many differences. The search
+#: ends with one of `TOLERANCE`; longer ones than `NEAR` are halved, since whole ones might go to and fro for ever.
+LOG_WEIGHT, TOLERANCE, NEAR = 10.0, 1e-7, 10.0
+#: So many steps are mixed with the last one.
+MIXED, MOST_STEPS = 5, 200
+#: The evidence is that of at most so many summaries, in so many topics at least: enough for two numbers.
+ITEMS_FOR_EVIDENCE, TOPICS_FOR_EVIDENCE = 1500, 5
+#: Systems are fitted under a prior so many times as wide as they are thought to differ: it keeps systems with few
+#: answers from infinity, and draws the others hardly together. (With 1, intervals of few systems cover 92 %.)
+BROADER = 4.0
+#: How exactly conjugate gradients solve for a step.
+FORCING = 1e-4
+
+
+class Variances(NamedTuple):
+    """s_a^2, of systems, and s_d^2, of their summaries' deviations."""
+
+    system: float
+    item: float
+
+
+@dataclass(frozen=True, slots=True)
+class Items:
+    """Summaries that answers are about, topic by topic: `system`, `topic` (n,) of each, of so many `systems`; and the
+    answers as `pairs` of them, each two of one topic."""
+
+    systems: int
+    system: Places
+    topic: Places
+    pairs: Pairs
+
+    @classmethod
+    def of(cls, systems: int, topic: Places, first: Places, second: Places, won: Vector, lost: Vector) -> Items:
+        """Of answers (m,) about two systems' summaries of a topic, with the weights of the wins either way."""
+        numbers, place = np.unique(
+            np.concatenate([topic * systems + first, topic * systems + second]), return_inverse=True
+        )
+        n, (a, b) = len(numbers), place.reshape(2, -1)
+        wins = sparse.coo_array((np.concatenate([won, lost]), (np.r_[a, b], np.r_[b, a])), shape=(n, n))
+        return cls(systems, numbers % max(systems, 1), numbers // max(systems, 1), Pairs.of(wins.tocsr()))
+
+    def __len__(self) -> int:
+        return len(self.system)
+
+    def by_topic(self) -> Iterator[tuple[int, slice, slice]]:
+        """Each topic, with its places among the summaries and among the pairs."""
+        topics, starts = np.unique(self.topic, return_index=True)
+        bounds = np.append(starts, len(self))
+        of_pairs = np.searchsorted(self.pairs.first, bounds)
+        for k, topic in enumerate(topics.tolist()):
+            yield topic, slice(int(bounds[k]), int(bounds[k + 1])), slice(int(of_pairs[k]), int(of_pairs[k + 1]))
+
+    def some(self, most: int, topics: int) -> Items:
+        """About so many at most, of evenly chosen topics (not fewer than so many) and, if need be, systems."""
+        if len(self) <= most:
+            return self
+        share = most / len(self)
+        number = len(np.unique(self.topic))
+        kept = np.isin(self.topic, _evenly(self.topic, max(round(share * number), topics)))
+        share = most / max(int(kept.sum()), 1)
+        if share < 1:
+            kept &= np.isin(self.system, _evenly(self.system, round(share * self.systems)))
+        pairs = self.pairs
+        own = kept[pairs.first] & kept[pairs.second]
+        topic, system = self.topic[pairs.first[own]], np.unique(self.system[kept], return_inverse=True)[1]
+        place = np.zeros(len(self), dtype=np.int64)
+        place[kept] = system
+        first, second = place[pairs.first[own]], place[pairs.second[own]]
+        return Items.of(int(system.max()) + 1, topic, first, second, pairs.wins[own], pairs.losses[own])
+
+
+def _evenly(places: Places, number: int) -> Places:
+    every = np.unique(places)
+    return every[np.linspace(0, len(every) - 1, min(number, len(every))).round().astype(np.int64)]
+
+
+@dataclass(frozen=True, slots=True)
+class TopicItems:
+    """A topic that answers are about: its places among the summaries, `items`, and among the pairs; the `systems` (n,)
+    of the summaries, and A (n, n)."""
+
+    topic: int
+    items: slice
+    pairs: slice
+    systems: Places
+    A: Matrix
+    log_det: float
+    variance: float
+
+    @property
+    def precision(self) -> Matrix:
+        """(n, n): A L = (I - A) / s_d^2, of the alpha of its systems."""
+        return np.asarray((np.identity(len(self.A)) - self.A) / self.variance)
+
+    def covariance(self, alpha: Matrix) -> Matrix:
+        """(n, n): of theta, from that of alpha (s, s)."""
+        shared: Matrix = self.A @ alpha[np.ix_(self.systems, self.systems)] @ self.A
+        return self.variance * self.A + shared
+
+
+@dataclass(frozen=True, slots=True)
+class Effects:
+    """The mode, `alpha` (s,) and `theta` (n,) of the summaries that answers are about; `covariance` (s, s) of alpha,
+    and `of_answers` (s, s): of it, what answers add; the rest is of topics.
+
+    `residual`: the largest |S'g - z|; `iterations`: Newton's.
+    """
+
+    items: Items
+    variances: Variances
+    alpha: Vector
+    theta: Vector
+    covariance: Matrix
+    of_answers: Matrix
+    residual: float
+    iterations: int
+
+    def topics(self) -> Iterator[TopicItems]:
+        """Worked out one after the other, since all of them may be too large to keep."""
+        return _topics(self.items, self.variances, self.items.pairs.scores(self.theta)[1])
+
+
+@on_one_thread
+def fit(items: Items, variances: Variances | None = None, tol: float = 1e-9, max_iterations: int = 100) -> Effects:
+    """The effects of greatest posterior density, under the likeliest variances unless they are given; the prior of
+    alpha is `BROADER`.
+
+    Raises `newton.NotConverged`.
+    """
+    chosen = variances or likely_variances(items)
+    wide = chosen._replace(system=BROADER * chosen.system)
+    equations = _Equations(items, wide)
+    solution = newton.solve(equations, np.zeros(items.systems + len(items)), tol, max_iterations)
+    theta = equations.theta(solution.theta)
+    precision, answered = np.identity(items.systems) / wide.system, np.zeros((items.systems,) * 2)
+    for topic in _topics(items, wide, items.pairs.scores(theta)[1]):
+        square = np.ix_(topic.systems, topic.systems)
+        precision[square] += topic.precision
+        answered[square] += topic.A @ topic.precision
+    covariance = _inverse(precision)[0]
+    return Effects(
+        items=items,
+        variances=chosen,
+        alpha=np.sqrt(wide.system) * solution.theta[: items.systems],
+        theta=theta,
+        covariance=covariance,
+        of_answers=covariance @ answered @ covariance,
+        residual=solution.residual,
+        iterations=solution.iterations,
+    )
+
+
+@on_one_thread
+def likely_variances(items: Items) -> Variances:
+    """Those of greatest evidence and prior together; the usual ones where there are no answers.
+
+    The evidence is its lower bound by the Gaussian nearest to the posterior (Opper and Archambeau 2009). The Gaussian
+    follows from the variances, and the variances from it (EM); Anderson's mixing (1965) of the last steps finds both in
+    10 to 20 steps, and to 1e-6. (Where hundreds of answers never contradict each other, the last of `MOST_STEPS` is
+    close enough.)
+    """
+    usual = np.log([USUAL_SYSTEM, USUAL_ITEM])
+    if not len(items):
+        return Variances(*np.exp(usual).tolist())
+    items = items.some(ITEMS_FOR_EVIDENCE, TOPICS_FOR_EVIDENCE)
+    now = np.concatenate([np.zeros(2 * len(items.pairs)), LOG_WEIGHT * usual])
+    points: list[Vector] = []
+    steps: list[Vector] = []
+    for _ in range(MOST_STEPS):
+        then = _likelier(items, now, usual)
+        step = then - now
+        if np.abs(step).max() <= TOLERANCE:
+            break
+        if np.abs(step).max() > NEAR:
+            now, points, steps = (now + then) / 2, [], []
+            continue
+        now, points, steps = then, [*points[-MIXED:], then], [*steps[-MIXED:], step]
+        if len(steps) > 1:
+            weights = np.linalg.lstsq(np.diff(steps, axis=0).T, step, rcond=None)[0]
+            now = then - np.diff(points, axis=0).T @ weights
+    return Variances(*np.exp(then[-2:] / LOG_WEIGHT).tolist())
+
+
+def _likelier(items: Items, now: Vector, usual: Vector) -> Vector:
+    """One step of EM, for means and variances (k,), (k,) of the pairs' differences and two logarithms of variances."""
+    pairs, k = items.pairs, len(items.pairs)
+    f, v, logs = now[:k], np.maximum(now[k:-2], 0.0), now[-2:] / LOG_WEIGHT
+    logs = np.clip(logs, usual - FARTHEST_LOG, usual + FARTHEST_LOG)
+    p, slope = expected(f, v)
+    weight = (pairs.wins + pairs.losses) * slope
+    back = pairs.spread(weight * f + pairs.wins - (pairs.wins + pairs.losses) * p)
+    variances = Variances(*np.exp(logs).tolist())
+    topics = [*_topics(items, variances, weight)]
+    covariance = _inverse(_precision(items, variances, topics))[0]
+    pulls = np.concatenate([topic.A @ back[topic.items] for topic in topics])
+    alpha = covariance @ totals(items.system, pulls, items.systems)
+    squares = np.array([alpha @ alpha + np.trace(covariance), 0.0])
+    f, v = np.empty(k), np.empty(k)
+    for topic in topics:
+        own, start = alpha[topic.systems], topic.items.start
+        theta = topic.A @ own + variances.item * pulls[topic.items]
+        spread, shared = topic.covariance(covariance), covariance[np.ix_(topic.systems, topic.systems)]
+        with_alpha = (topic.A * shared).sum()  # the trace of A_t V_t
+        squares[1] += np.square(theta - own).sum() + np.trace(spread) - 2 * with_alpha + np.trace(shared)
+        first, second = pairs.first[topic.pairs] - start, pairs.second[topic.pairs] - start
+        f[topic.pairs] = theta[first] - theta[second]
+        v[topic.pairs] = spread[first, first] + spread[second, second] - 2 * spread[first, second]
+    information = squares * np.exp(-logs) / 2
+    gain = information - np.array([items.systems, len(items)]) / 2 - (logs - usual) / LOG_VARIANCE_SPREAD**2
+    logs = logs + np.clip(gain / (information + 1 / LOG_VARIANCE_SPREAD**2), -1.0, 1.0)
+    return np.concatenate([f, v, LOG_WEIGHT * logs])
+
+
+def _topics(items: Items, variances: Variances, curvature: Vector) -> Iterator[TopicItems]:
+    pairs = items.pairs
+    for topic, own, compared in items.by_topic():
+        n = own.stop - own.start
+        first, second = pairs.first[compared] - own.start, pairs.second[compared] - own.start
+        H = np.zeros((n, n))
+        H[first, second] = H[second, first] = -variances.item * curvature[compared]
+        np.fill_diagonal(H, 1 - H.sum(axis=1))
+        A, log_det = _inverse(H)
+        yield TopicItems(topic, own, compared, items.system[own], A, log_det, variances.item)
+
+
+def _precision(items: Items, variances: Variances, topics: Sequence[TopicItems]) -> Matrix:
+    """(s, s): P."""
+    precision = np.identity(items.systems) / variances.system
+    for topic in topics:
+        precision[np.ix_(topic.systems, topic.systems)] += topic.precision
+    return precision
+
+
+def _inverse(matrix: Matrix) -> tuple[Matrix, float]:
+    """Of a positive definite matrix, with the logarithm of its determinant."""
+    if not len(matrix):
+        return matrix, 0.0
+    factor, _ = linalg.lapack.dpotrf(matrix, lower=1)
+    log_det = 2 * float(np.log(factor.diagonal()).sum())
+    lower, _ = linalg.lapack.dpotri(factor, lower=1)  # zero above the diagonal, as the factor is
+    inverse = lower + lower.T
+    np.fill_diagonal(inverse, lower.diagonal())
+    return inverse, log_det
+
+
+@dataclass(frozen=True, slots=True)
+class _Equations:
+    """S'g(S z) = z, for z (s + n,)."""
+
+    items: Items
+    variances: Variances
+
+    def theta(self, z: Vector) -> Vector:
+        """S z (n,)."""
+        s = self.items.systems
+        of_system = np.sqrt(self.variances.system) * z[:s]
+        return np.asarray(of_system[self.items.system] + np.sqrt(self.variances.item) * z[s:])
+
+    def gradient(self, z: Vector) -> Vector:
+        return self._back(self.items.pairs.scores(self.theta(z))[0]) - z
+
+    def residual(self, gradient: Vector) -> float:
+        return float(np.abs(gradient).max(initial=0.0))
+
+    def largest_error(self, z: Vector, gradient: Vector) -> float:
+        """No eigenvalue of the Hessian is below 1, so no step is longer than the gradient."""
+        return float(np.linalg.norm(gradient))
+
+    def inverse_hessian(self, z: Vector) -> Callable[[Vector], Vector]:
+        """By conjugate gradients, preconditioned with the diagonal."""
+        laplacian = self.items.pairs.laplacian(self.items.pairs.scores(self.theta(z))[1])
+        roots = np.sqrt(np.repeat(self.variances, [self.items.systems, len(self.items)]))
+        diagonal = 1 + roots * self._back(laplacian.diagonal())
+        shape = (len(z), len(z))
+        hessian = LinearOperator(shape, matvec=lambda x: x + self._back(laplacian @ self.theta(x)), dtype=np.float64)
+        precondition = LinearOperator(shape, matvec=lambda x: x / diagonal, dtype=np.float64)
+        return lambda gradient: np.asarray(cg(hessian, gradient, rtol=FORCING, M=precondition)[0])
+
+    def _back(self, x: Vector) -> Vector:
+        """S'x (s + n,)."""
+        of_system = totals(self.items.system, x, self.items.systems)
+        return np.concatenate([np.sqrt(self.variances.system) * of_system, np.sqrt(self.variances.item) * x])

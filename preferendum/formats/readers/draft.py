@@ -1,0 +1,70 @@
+"""What was read so far, each record with the place where it stood, until the whole is checked."""
+
+from __future__ import annotations
+
+import sys
+from dataclasses import dataclass, field, fields, is_dataclass
+from typing import Any, Generic, TypeVar
+
+from preferendum.formats.checks import limits
+from preferendum.formats.checks.complaints import Place
+from preferendum.formats.records import HumanScore, LateSummary, MetricScore, Preference, Topic
+
+Record = TypeVar("Record")
+
+#: Bytes of a record itself with its place and names, whatever else it holds.
+RECORD = 500
+
+
+@dataclass(frozen=True, slots=True)
+class Placed(Generic[Record]):
+    record: Record
+    place: Place
+
+
+@dataclass(slots=True)
+class Draft:
+    topics: list[Placed[Topic]] = field(default_factory=list)
+    summaries: list[Placed[LateSummary]] = field(default_factory=list)
+    human_scores: list[Placed[HumanScore]] = field(default_factory=list)
+    metric_scores: list[Placed[MetricScore]] = field(default_factory=list)
+    preferences: list[Placed[Preference]] = field(default_factory=list)
+    memory: int = 0
+
+    def add_topic(self, topic: Topic, place: Place) -> bool:
+        """Add it, or complain and say False where there is too much."""
+        texts = (*topic.documents, *topic.references, *topic.summaries)
+        self.memory += RECORD * len(texts)
+        parts: list[Any] = [part for text in texts for part in (text.text, text.sentences, text.extra)]
+        parts += [topic.pyramid, [(summary.ratings, summary.metrics) for summary in topic.summaries]]
+        return self._add(self.topics, topic, limits.TOPICS, place, topic.extra, parts)
+
+    def add_row(self, rows: list[Placed[Record]], row: Record, place: Place, *held: Any) -> bool:
+        """Add it to those of its kind, or complain and say False where there is too much.
+
+        `held`: its texts and values.
+        """
+        return self._add(rows, row, limits.ROWS, place, *held)
+
+    def _add(self, records: list[Placed[Record]], record: Record, limit: int, place: Place, *held: Any) -> bool:
+        self.memory += RECORD + sum(map(weight, held))
+        if self.memory > limits.MEMORY:
+            actual = "more than %(limit)s MB of texts and values"
+            place.refuse(actual, "smaller files", limit=limits.MEMORY // limits.MEGABYTE)
+            return False
+        records.append(Placed(record, place))
+        if len(records) > limit:
+            place.refuse("more than %(limit)s of them", "no more in one file", limit=limit)
+        return len(records) <= limit
+
+
+def weight(value: Any) -> int:
+    """How many bytes of memory a value takes with all that is in it."""
+    size = sys.getsizeof(value)
+    if isinstance(value, dict):
+        return size + sum(weight(key) + weight(held) for key, held in value.items())
+    if isinstance(value, list | tuple):
+        return size + sum(map(weight, value))
+    if is_dataclass(value):
+        return size + sum(weight(getattr(value, column.name)) for column in fields(value))
+    return size

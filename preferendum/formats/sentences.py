@@ -1,0 +1,189 @@
+"""Texts become sentences: the only place that knows which library cuts which language.
+
+A language is a BCP 47 tag; only its first part counts ("en-GB" is cut as "en"), and an empty one means English.
+Everything here is deterministic and takes time in proportion to the text, however hostile.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Sequence
+
+import nupunkt
+import sentencex
+
+from preferendum.formats.records import Cut, Text
+
+# Whatever a reader sees as a line break; a sentence never runs across one.
+_LINE = re.compile(r"[^\n\r\v\f\x1c-\x1e\x85\u2028\u2029]+")
+_WORD = re.compile(r"\w")
+# Where a sentence may end.
+_END = re.compile(r"[.!?\u2026]+(?!\w)|[\n\r\v\f\x1c-\x1e\x85\u2028\u2029]")
+_END_MARK = re.compile(r"[.!?\u2026]")
+# A run of marks but for the first and last of them, which say what follows.
+_INSIDE_OF_MARKS = re.compile(r"(?<=[^\w\s]{8})[^\w\s]+(?=[^\w\s]{8})")
+# Several marks far inside of a word, where nothing ends.
+_INSIDE_OF_WORDS = re.compile(r"(?<=\S{8})[^\w\s]{2,}(?=\S{8})")
+_SURROGATE = re.compile(r"[\ud800-\udfff]")
+_QUOTATION_MARK = re.compile(r'["“”„‟«»‹›「」『』]')
+_OPENING_MARK = re.compile(r'["“”„‟«»‹›「」『』](?=\w)|(?<=\s)[«‹“„](?=\s)')
+
+# A text in which more sentences may end, the first few aside, than one in so many characters is nothing that people
+# write, and the libraries take up to 20 microseconds for each end: it is cut at its line breaks only.
+CHARACTERS_TO_AN_END = 8
+_FIRST_FEW = 50
+
+# sentencex keeps a quotation whole. From this many characters on, a piece with a quotation is cut inside it as well:
+# nobody can compare the importance of a whole speech with that of one sentence.
+LONG_QUOTATION = 240
+
+# Characters of a line that sentencex sees at once: more than any paragraph that people write.
+WINDOW = 10_000
+# More quotation marks than people write in one of these; sentencex looks from each to the end, should it be open.
+MOST_QUOTATION_MARKS = 1000
+_ANY_QUOTATION_MARK = re.compile(r'["“”„‟«»‹›「」『』‘’‚`]')
+
+
+def cut(text: str, language: str = "") -> tuple[Cut, ...]:
+    """Cut `text` into sentences, each with its place.
+
+    Line breaks are hard borders. Between them nupunkt cuts English, and a piece that begins in lower case is joined to
+    the one before it; sentencex cuts every other language. A piece without a word belongs to the sentence before it,
+    and a line without a word has no sentence: there would be nothing to compare. White space around a sentence
+    belongs to no sentence.
+    """
+    spans_of = _spans_of(text, language)
+    cuts: list[Cut] = []
+    paragraph = 0
+    for line in _LINE.finditer(text):
+        sentences = [
+            Cut(line[0][start:end], line.start() + start, line.start() + end, paragraph)
+            for start, end in _with_words(line[0], spans_of(line[0], language))
+        ]
+        cuts += sentences
+        paragraph += bool(sentences)
+    return tuple(cuts)
+
+
+def cut_text(text: Text, language: str = "") -> tuple[Cut, ...]:
+    """The sentences of a document, a reference or a summary.
+
+    A text that was given in sentences is not cut again; each sentence counts as a line of its own.
+    """
+    if text.sentences is None:
+        return cut(text.text or "", language)
+    cuts: list[Cut] = []
+    start = 0
+    for line, sentence in enumerate(text.sentences):
+        cuts.append(Cut(sentence, start, start + len(sentence), line))
+        start += len(sentence) + 1
+    return tuple(cuts)
+
+
+def count(text: Text, language: str = "") -> int:
+    """How many sentences a text has."""
+    return len(cut(text.text or "", language) if text.sentences is None else text.sentences)
+
+
+def primary_language(language: str) -> str:
+    """The part of a language tag that says how to cut and stem."""
+    return re.split(r"[-_]", language, maxsplit=1)[0].lower() or "en"
+
+
+def _spans_of(text: str, language: str) -> Callable[[str, str], Sequence[tuple[int, int]]]:
+    """What finds the sentences of a line of the text."""
+    ends = sum(1 for _ in _END.finditer(text))
+    if ends > _FIRST_FEW + len(text) / CHARACTERS_TO_AN_END:
+        return _whole
+    return _english_spans if primary_language(language) == "en" else _other_spans
+
+
+def _whole(line: str, language: str) -> Sequence[tuple[int, int]]:
+    text = line.strip()
+    start = len(line) - len(line.lstrip())
+    return [(start, start + len(text))] if text else []
+
+
+def _with_words(line: str, spans: Sequence[tuple[int, int]]) -> Sequence[tuple[int, int]]:
+    """Join each piece without a word to the one before it, or to the first one that has any."""
+    joined: list[tuple[int, int]] = []
+    begin = None
+    for start, end in spans:
+        begin = start if begin is None else begin
+        if _WORD.search(line, start, end):
+            joined.append((begin, end))
+            begin = None
+        elif joined:
+            joined[-1] = (joined[-1][0], end)
+            begin = None
+    return joined
+
+
+def _english_spans(line: str, language: str) -> Sequence[tuple[int, int]]:
+    if not _END_MARK.search(line, 0, len(line.rstrip()) - 1):
+        return _whole(line, language)
+    # nupunkt looks from each mark to the end of the run, and of the word, that it stands in.
+    readable = _INSIDE_OF_WORDS.sub(_underscores, _INSIDE_OF_MARKS.sub(_underscores, line))
+    merged: list[tuple[int, int]] = []
+    for start, end in nupunkt.sentence_spans(readable, dynamic_abbrev=False):
+        if merged and line[start].islower():
+            merged[-1] = (merged[-1][0], end)
+        else:
+            merged.append((start, end))
+    return merged
+
+
+def _underscores(marks: re.Match[str]) -> str:
+    return "_" * len(marks[0])
+
+
+def _other_spans(line: str, language: str) -> Sequence[tuple[int, int]]:
+    # A lone surrogate, which JSON can smuggle in, has no UTF-8 form; any other character of the same width will do.
+    readable = _SURROGATE.sub("\ufffd", line)
+    spans: list[tuple[int, int]] = []
+    for start, end in _in_windows(readable, language):
+        piece = readable[start:end]
+        if end - start >= LONG_QUOTATION and _QUOTATION_MARK.search(piece):
+            # An opening mark begins its sentence like a letter; a closing one ends it like a space.
+            unquoted = _QUOTATION_MARK.sub(" ", _OPENING_MARK.sub("_", piece))
+            spans += [(start + a, start + b) for a, b in _sentencex_spans(piece, unquoted, language)]
+        else:
+            spans.append((start, end))
+    return spans
+
+
+def _in_windows(line: str, language: str) -> Sequence[tuple[int, int]]:
+    """The places of the sentences of a line of any length; sentencex takes quadratic time over open quotations.
+
+    The last sentence of a window may be a piece of one, so the next window begins with it; a sentence that is
+    longer than a window continues in the next.
+    """
+    spans: list[tuple[int, int]] = []
+    begin, unfinished = 0, False
+    while begin < len(line):
+        window = line[begin : begin + WINDOW]
+        in_window = [(begin + a, begin + b) for a, b in _sentencex_spans(window, _unquoted(window), language)]
+        if unfinished and in_window:
+            in_window[0] = (spans.pop()[0], in_window[0][1])
+        at_end = begin + WINDOW >= len(line)
+        cut_off = in_window.pop() if len(in_window) > 1 and not at_end else None
+        spans += in_window
+        begin = cut_off[0] if cut_off else begin + WINDOW
+        unfinished = bool(spans) and not cut_off
+    return spans
+
+
+def _unquoted(window: str) -> str:
+    """The window, without its quotation marks where there are too many to quote anything."""
+    unquoted, marks = _ANY_QUOTATION_MARK.subn(" ", window)
+    return unquoted if marks > MOST_QUOTATION_MARKS else window
+
+
+def _sentencex_spans(line: str, readable: str, language: str) -> Iterator[tuple[int, int]]:
+    """The places of the sentences of `line`, without white space, if it is read as `readable` (of the same length)."""
+    for border in sentencex.get_sentence_boundaries(primary_language(language), readable):
+        piece = line[border["start_index"] : border["end_index"]]
+        text = piece.strip()
+        if text:
+            start = border["start_index"] + len(piece) - len(piece.lstrip())
+            yield start, start + len(text)

@@ -1,0 +1,86 @@
+"""How sure a topic's scores are together, as it is kept: whole for up to `MOST_COMPARED` systems, as a factor beyond.
+
+A summary's score is a sum of values of sentences, so the covariance of a thousand summaries has no more than the rank
+of that of a topic's sentences, and a factor of it is as small as the topic is.
+"""
+
+from __future__ import annotations
+
+import base64
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import linalg
+
+from preferendum.formats.results import AnnotatorShares, ScoreCovariance, Standing
+from preferendum.formats.results.statistics import MOST_COMPARED
+from preferendum.scoring.ranking import Comparison
+
+Matrix = NDArray[np.float64]
+
+
+class Factor:
+    """The matrix rows @ rows.T of `rows` (s, r), computed only when it is needed."""
+
+    def __init__(self, rows: Matrix) -> None:
+        self.rows = rows
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> Matrix:
+        product: Matrix = self.rows @ self.rows.T
+        return product
+
+    def __getitem__(self, row: int) -> Any:
+        return self.rows @ self.rows[row]
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+
+def pack(standing: Standing) -> ScoreCovariance:
+    """What is kept of a topic's covariance; of many systems in single precision, with the ranks that it leaves them."""
+    packed, shares = _packed(standing), standing.shares
+    if shares is None:
+        return packed
+    added = base64.b64encode(np.asarray(shares.added, dtype="<f8").tobytes()).decode()
+    return replace(
+        packed, annotators=shares.annotators, judged=shares.judged, added=added, of_answers=shares.of_answers
+    )
+
+
+def _packed(standing: Standing) -> ScoreCovariance:
+    matrix = np.asarray(standing.covariance, dtype=np.float64)
+    if not np.isfinite(matrix).all():
+        return ScoreCovariance(standing.systems)
+    if len(standing.systems) <= MOST_COMPARED:
+        return ScoreCovariance(standing.systems, tuple(map(tuple, matrix.tolist())))
+    ranks = {result.system: (result.rank_low, result.rank_high) for result in Comparison([standing]).ranked()}
+    factor = base64.b64encode(_factor(matrix).astype("<f4").tobytes()).decode()
+    return ScoreCovariance(standing.systems, factor=factor, ranks=tuple(ranks[name] for name in standing.systems))
+
+
+def unpack(packed: ScoreCovariance, scores: Mapping[str, float], judgments: int) -> Standing:
+    """What the topic says of the systems that have these scores; each must be one of those that were packed."""
+    places = [k for k, system in enumerate(packed.systems) if system in scores]
+    systems = tuple(packed.systems[k] for k in places)
+    covariance: Any = np.full((len(places), len(places)), np.nan)
+    if packed.factor:
+        rows = np.frombuffer(base64.b64decode(packed.factor), dtype="<f4").astype(np.float64)
+        covariance = Factor(rows.reshape(len(packed.systems), -1)[places])
+    elif packed.matrix:
+        covariance = np.array(packed.matrix)[np.ix_(places, places)]
+    shares = None
+    if packed.annotators:
+        added = np.frombuffer(base64.b64decode(packed.added), dtype="<f8").reshape(len(packed.annotators), -1)
+        shares = AnnotatorShares(packed.annotators, packed.judged, added[:, places], packed.of_answers)
+    return Standing(systems, tuple(scores[system] for system in systems), covariance, judgments, shares)
+
+
+def _factor(matrix: Matrix) -> Matrix:
+    """(s, r) with factor @ factor.T = matrix, by Cholesky's method with pivots, which stops at the matrix's rank."""
+    lower, pivots, rank, _info = linalg.lapack.dpstrf(matrix, lower=1)
+    factor = np.zeros((len(matrix), rank))
+    factor[pivots - 1] = np.tril(lower)[:, :rank]
+    return factor

@@ -1,0 +1,212 @@
+"""How often a system's summaries are preferred to others': its win rate (docs/model.md).
+
+Under the model of `preferendum.fit.effects`, fitted to the answers about all topics at once,
+
+    win rate of system i               w_i = mean over systems j != i of E[1 / (1 + exp(-(alpha_i - alpha_j + d)))]
+    of its summary in topic t          mean over the topic's other summaries of 1 / (1 + exp(theta_tj - theta_ti))
+
+with d ~ N(0, 2 s_d^2), the deviations of the two summaries of another topic of the kind. Errors are those of the joint
+posterior, by the delta method. They include the variance between topics, so they hold for other topics. Each annotator
+adds their own part to the win rates: that of their answers' y - P in a step of Newton's method. From these parts
+`preferendum.scoring.between_annotators` estimates how far annotators differ.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+from scipy.special import expit
+
+from preferendum.fit import effects
+from preferendum.fit.chances import Shares
+from preferendum.fit.effects import Effects, Items, Places, TopicItems, Variances
+from preferendum.fit.kernel import expected, expected_bend, totals
+from preferendum.fit.threads import on_one_thread
+from preferendum.formats.answers import HALF
+from preferendum.formats.results import Standing
+from preferendum.scoring.scores import Scores
+from preferendum.scoring.skewness import own_skewness, skewness
+
+Vector = NDArray[np.float64]
+Matrix = NDArray[np.float64]
+Flags = NDArray[np.bool_]
+
+#: Win rates lie between them.
+ENDS = (0.0, 1.0)
+#: Where nearly all answers are ties, outcomes vary still by so much of what a coin's do.
+LEAST_DISPERSION = 0.2
+
+
+@dataclass(frozen=True, slots=True)
+class Answers:
+    """The judgments of summaries of all topics, one entry an answer.
+
+    `topic`, `first`, `second` (m,): indices of the topic and of the two systems; `outcome` (m,): the first one's share
+    of the win (1, 0, .5 a tie); `weight` (m,): how much it counts; `annotator` (m,): who, by one number in the whole
+    study, -1 where that is not known.
+    """
+
+    systems: tuple[str, ...]
+    topics: tuple[str, ...]
+    topic: Places
+    first: Places
+    second: Places
+    outcome: Vector
+    weight: Vector
+    annotator: Places
+
+    def __len__(self) -> int:
+        return len(self.topic)
+
+    def some(self, kept: Flags) -> Answers:
+        """Those that are kept (m,)."""
+        names = ("topic", "first", "second", "outcome", "weight", "annotator")
+        return replace(self, **{name: getattr(self, name)[kept] for name in names})
+
+
+@dataclass(frozen=True, slots=True)
+class WinRates:
+    """`standing`: of the systems that answers are about, over the whole study; `effects`: the fit beneath, whose
+    systems are `judged` (s,) among those of the answers. `has` (topics, systems): whether there is a summary."""
+
+    answers: Answers
+    has: Flags
+    judged: Places
+    effects: Effects
+    standing: Standing
+
+    def by_topic(self) -> Iterator[tuple[str, Scores]]:
+        """The win rates of each topic's summaries whose systems answers are about, there or elsewhere."""
+        items = self.effects.topics()
+        following = next(items, None)
+        for number, topic in enumerate(self.answers.topics):
+            is_answered = following is not None and following.topic == number
+            yield topic, _of_topic(self, number, following if is_answered else None)
+            following = next(items, None) if is_answered else following
+
+
+def win_rates(answers: Answers, has: Flags | None = None, variances: Variances | None = None) -> WinRates:
+    """Fit the answers. `has` (topics, systems): the summaries there are; if not given, those that answers are about.
+
+    Raises `newton.NotConverged`.
+    """
+    about = np.zeros((len(answers.topics), len(answers.systems)), dtype=np.bool_)
+    about[answers.topic, answers.first] = about[answers.topic, answers.second] = True
+    judged = np.flatnonzero(about.any(axis=0))
+    answers = replace(answers, weight=answers.weight / _dispersion(answers))
+    fitted = fit(answers, judged, variances)
+    standing = _standing(answers, judged, fitted)
+    return WinRates(answers, about if has is None else has | about, judged, fitted, standing)
+
+
+def fit(answers: Answers, judged: Places, variances: Variances | None = None) -> Effects:
+    """The effects of the `judged` systems, with the weights that answers have. Raises `newton.NotConverged`."""
+    first, second = (np.searchsorted(judged, side) for side in (answers.first, answers.second))
+    won, lost = answers.weight * answers.outcome, answers.weight * (1 - answers.outcome)
+    return effects.fit(Items.of(len(judged), answers.topic, first, second, won, lost), variances)
+
+
+def _dispersion(answers: Answers) -> float:
+    """How much outcomes vary compared with those of a coin: less, the more of them are ties."""
+    ties = answers.weight[answers.outcome == HALF].sum() / max(answers.weight.sum(), 1e-9)
+    return max(1 - float(ties), LEAST_DISPERSION)
+
+
+@on_one_thread
+def _standing(answers: Answers, judged: Places, fitted: Effects) -> Standing:
+    rates, slopes = between_systems(fitted)
+    names = tuple(answers.systems[k] for k in judged)
+    moved = fitted.covariance @ slopes.T
+    covariance, of_answers = slopes @ moved, slopes @ fitted.of_answers @ slopes.T
+    skew = skewness(_bends(fitted), moved, slopes)
+    scores = Scores(names, rates, covariance, len(answers), skew=skew)
+    if not len(answers) or answers.annotator.min() < 0:
+        return scores.standing
+    annotators, who = np.unique(answers.annotator, return_inverse=True)
+    pulls = np.zeros((len(judged), len(annotators)))
+    surplus = _surplus(answers, judged, fitted, who)
+    for topic in fitted.topics():
+        pulls[topic.systems] += topic.A @ surplus[topic.items]
+    weight = totals(who, answers.weight, len(annotators))
+    share = np.trace(of_answers) / np.trace(covariance)
+    shares = Shares(weight / weight.sum(), slopes @ fitted.covariance @ pulls, float(share))
+    return replace(scores, shares=shares).standing_by(annotators.tolist())
+
+
+def _surplus(answers: Answers, judged: Places, fitted: Effects, who: Places) -> sparse.csr_array:
+    """(items, annotators): what each annotator's answers say of alpha. Wins observed - wins expected of the mode lack
+    what its deviations have taken; with it they are the score of the marginal likelihood, to first order."""
+    first, second, surplus = surpluses(answers, judged, fitted)
+    delta, p = fitted.theta - fitted.alpha[fitted.items.system], expit(fitted.theta[first] - fitted.theta[second])
+    surplus = surplus + answers.weight * p * (1 - p) * (delta[first] - delta[second])
+    entries = (np.concatenate([surplus, -surplus]), (np.concatenate([first, second]), np.tile(who, 2)))
+    return sparse.coo_array(entries, shape=(len(fitted.items), int(who.max(initial=-1)) + 1)).tocsr()
+
+
+def surpluses(answers: Answers, judged: Places, fitted: Effects) -> tuple[Places, Places, Vector]:
+    """Of each answer (m,): the two items that it is about, and what the first won - what it was expected to."""
+    items = fitted.items
+    numbers = items.topic * len(judged) + items.system
+    first, second = (
+        np.searchsorted(numbers, answers.topic * len(judged) + np.searchsorted(judged, side))
+        for side in (answers.first, answers.second)
+    )
+    return first, second, answers.weight * (answers.outcome - expit(fitted.theta[first] - fitted.theta[second]))
+
+
+def between_systems(fitted: Effects) -> tuple[Vector, Matrix]:
+    """Win rates (s,) in other topics, and how they answer to alpha (s, s)."""
+    s = len(fitted.alpha)
+    chances, slopes = np.empty((s, s)), np.empty((s, s))
+    for k, own in enumerate(fitted.alpha):
+        chances[k], slopes[k] = expected(own - fitted.alpha, np.full(s, 2 * fitted.variances.item))
+    np.fill_diagonal(chances, 0.0)
+    np.fill_diagonal(slopes, 0.0)
+    return _means(chances, slopes)
+
+
+def _bends(fitted: Effects) -> Matrix:
+    """(s, s): the second derivatives of each system's win rate, by its distance from each other one."""
+    s = len(fitted.alpha)
+    rows = (expected_bend(own - fitted.alpha, np.full(s, 2 * fitted.variances.item)) for own in fitted.alpha)
+    return np.array([*rows]).reshape(s, s) / max(s - 1, 1)
+
+
+def _means(chances: Matrix, slopes: Matrix) -> tuple[Vector, Matrix]:
+    """Of each row over all others: win rates, and their slopes in the utilities; both (n, n) are 0 on the diagonal."""
+    others = max(len(chances) - 1, 1)
+    return chances.sum(axis=1) / others, (np.diag(slopes.sum(axis=1)) - slopes) / others
+
+
+def _of_topic(rates: WinRates, number: int, topic: TopicItems | None) -> Scores:
+    """`topic`: where answers are about it."""
+    fitted, own = rates.effects, np.flatnonzero(rates.has[number, rates.judged])
+    A, theta = np.identity(len(own)), fitted.alpha[own].copy()
+    answered = rates.answers.topic == number
+    common = _common(rates.answers.annotator[answered])
+    if topic is not None:
+        place = np.searchsorted(own, topic.systems)
+        A[np.ix_(place, place)] += common * (topic.A - np.identity(len(place)))
+        theta[place] += common * (fitted.theta[topic.items] - theta[place])
+    covariance = common * fitted.variances.item * A + A @ fitted.covariance[np.ix_(own, own)] @ A
+    chances = expit(theta[:, None] - theta)
+    np.fill_diagonal(chances, 0.0)
+    scores, slopes = _means(chances, chances * chances.T)
+    bends = chances * chances.T * (1 - 2 * chances) / max(len(own) - 1, 1)
+    if len(own) == 1:
+        scores[:] = np.nan  # nothing to be preferred to
+    names = tuple(rates.answers.systems[k] for k in rates.judged[own])
+    moved = covariance @ slopes.T
+    skew = np.diag(own_skewness(bends, moved, slopes))
+    return Scores(names, scores, slopes @ moved, int(answered.sum()), skew=skew)
+
+
+def _common(annotators: Places) -> float:
+    """How much of the deviations that these see in a topic others would see, too: half of what one of them sees."""
+    numbers = np.unique(annotators, return_counts=True)[1]
+    effective = numbers.sum() ** 2 / np.square(numbers).sum() if len(numbers) else 1.0
+    return float(effective / (effective + 1))
