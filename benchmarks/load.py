@@ -234,7 +234,7 @@ def installation(case: Case, folder: Path) -> Iterator[tuple[int, str, Machine]]
         )
         roots["web"] = web.pid
         if case.worker:
-            command = ("celery", "-A", "evaluation.worker.app", "worker", "--loglevel", "ERROR")
+            command = ("celery", "-A", "evaluation.app", "worker", "--loglevel", "ERROR")
             roots["worker"] = start(stack, folder / "worker.log", *command).pid
         wait_for("127.0.0.1", port)
         yield port, link, Machine(roots)

@@ -1,1 +1,2 @@
-"""The worker's side: what people's preferences mean. Arrays in, results out; usable without the website."""
+"""The worker: the only room that knows Django, Celery and the mathematics. It loads from the tables, calls the library,
+and saves."""

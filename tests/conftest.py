@@ -259,7 +259,7 @@ def worker(transactional_db: None, processes: Processes) -> Iterator[subprocess.
     """
     from annotate.models import WorkerPulse
 
-    process = processes.start("worker", "celery", "-A", "evaluation.worker.app", "worker", "--loglevel", "WARNING")
+    process = processes.start("worker", "celery", "-A", "evaluation.app", "worker", "--loglevel", "WARNING")
     for _ in range(600):
         if WorkerPulse.objects.exists():
             break

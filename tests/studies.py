@@ -13,9 +13,9 @@ from django.core.files.uploadedfile import SimpleUploadedFile
 
 from annotate import imports, judging, studies
 from annotate.models import Annotator, Assignment, ScoredBy, Study, Topic, Upload
-from evaluation.worker import tasks
-from evaluation.worker.agenda import find_work
-from evaluation.worker.records import load_evidence
+from evaluation import tasks
+from evaluation.agenda import find_work
+from evaluation.records import load_evidence
 from preferendum import formats
 from preferendum.evidence import AS_PUBLISHED
 from preferendum.scoring.evaluate import TopicResult, evaluate

@@ -1,4 +1,4 @@
-"""The worker's results of the analyses of a study or a topic. Written by evaluation.worker.records.derived.
+"""The worker's results of the analyses of a study or a topic. Written by evaluation.records.derived.
 
 All of it can be thrown away and computed again.
 """

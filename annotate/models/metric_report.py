@@ -1,4 +1,4 @@
-"""Metrics' scores of summaries. Written by evaluation.worker.records. All of them can be computed again."""
+"""Metrics' scores of summaries. Written by evaluation.records. All of them can be computed again."""
 
 from __future__ import annotations
 

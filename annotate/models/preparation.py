@@ -1,4 +1,4 @@
-"""The worker's progress with topics, and the pairs it suggests. Written by evaluation.worker.records."""
+"""The worker's progress with topics, and the pairs it suggests. Written by evaluation.records."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The worker's results. Written by evaluation.worker.records. All of them can be thrown away and computed again.
+"""The worker's results. Written by evaluation.records. All of them can be thrown away and computed again.
 
 Columns of JSON hold records of `preferendum.formats.results`; a property reads each of them.
 """

@@ -1,4 +1,4 @@
-"""Workers' heartbeats and claims. Written by evaluation.worker.claims."""
+"""Workers' heartbeats and claims. Written by evaluation.claims."""
 
 from __future__ import annotations
 

@@ -115,7 +115,7 @@ def _worker(health: condition.Health) -> Iterator[Finding]:
     if not alive:
         last = WorkerPulse.objects.order_by("-at").first()
         wrong = f"none is running; the last one was seen {last.at:%Y-%m-%d %H:%M:%S} UTC" if last else "none yet"
-        mend = "Start one: python -m celery -A evaluation.worker.app worker (`serve` also starts one)."
+        mend = "Start one: python -m celery -A evaluation.app worker (`serve` also starts one)."
         yield Finding("worker", wrong=wrong, mend=mend)
     elif other:
         mend = "Restart it from this program."

@@ -57,7 +57,7 @@ def tac_sized(options: argparse.Namespace) -> Study:
     from django.core.management import call_command
 
     from annotate import imports
-    from evaluation.worker import tasks
+    from evaluation import tasks
     from preferendum import formats
     from tests.annotate import making, scored
 

@@ -52,7 +52,7 @@ result = Upload.waiting().filter(**owned).count() + Export.waiting().filter(**ow
 """
 #: Run inside: how much the worker still has to do.
 WORK = """
-from evaluation.worker.agenda import look
+from evaluation.agenda import look
 result = len(look().waiting) + len(look().running)
 """
 #: What the worker and the website may keep of these files for the next time.

@@ -349,7 +349,7 @@ def no_trouble(seen: Seen) -> Iterator[str]:
     for part in seen.log.split("Traceback (most recent call last):")[1:]:
         if "During handling of the above exception" in part or "was the direct cause of the following" in part:
             continue  # what it led to is told next
-        if "SoftTimeLimitExceeded" in part and not re.search(r"/(evaluation|annotate)/", part):
+        if "SoftTimeLimitExceeded" in part and not re.search(r"/(evaluation|annotate|preferendum)/", part):
             continue  # Celery told a process to hurry whose task had ended
         last = _last_line(part)
         if not seen.expected.tracebacks or not re.search(seen.expected.tracebacks, last):

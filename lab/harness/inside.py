@@ -28,8 +28,8 @@ from django.db import connections
 
 from annotate import imports, invitations, studies
 from annotate.models import Allowance, Study, Topic
-from evaluation.worker import tasks
-from evaluation.worker.records import load_compared, load_evidence
+from evaluation import tasks
+from evaluation.records import load_compared, load_evidence
 from preferendum import formats
 from preferendum.evidence import AS_PUBLISHED
 from preferendum.scoring.evaluate import evaluate

@@ -60,7 +60,7 @@ TALLY_UNLOCKED = (
         "'FOR NO KEY UPDATE OF shown, annotator'",
     ),
 )
-SEND = "from evaluation.worker.app import app\napp.send_task('work', ('refit_topic', assignment.topic_id))"
+SEND = "from evaluation.app import app\napp.send_task('work', ('refit_topic', assignment.topic_id))"
 
 MUTANTS: tuple[Mutant, ...] = (
     Mutant(

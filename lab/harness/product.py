@@ -60,7 +60,7 @@ class Product:
     checkout: Path = ROOT
     programs: tuple[str, ...] = ("web", "worker")
     wsgi: str = "annotate.wsgi"
-    app: str = "evaluation.worker.app"
+    app: str = "evaluation.app"
     megabytes: int = 0
     clocks: bool = False
     environment: Mapping[str, str] = field(default_factory=dict)

@@ -37,7 +37,7 @@ if __name__ == "__main__":
     wanted = json.loads(sys.argv[1])
     commands = {
         "web": [*WEB[:-1], wanted["wsgi"]],
-        "worker": [wanted["app"] if part == "evaluation.worker.app" else part for part in WORKER],
+        "worker": [wanted["app"] if part == "evaluation.app" else part for part in WORKER],
     }
     programs: list[supervisor.Program] = []
     for name in wanted["programs"]:

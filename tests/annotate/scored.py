@@ -8,8 +8,8 @@ from django.utils import timezone
 
 from annotate import imports, judging
 from annotate.models import AnsweredQuestionnaire, Study, Topic
-from evaluation.worker import agenda, tasks
-from evaluation.worker.records.derived import QUIET
+from evaluation import agenda, tasks
+from evaluation.records.derived import QUIET
 from preferendum import formats
 from preferendum.formats.analyses import OF_ALL_SCORES
 from tests import kept

@@ -13,7 +13,7 @@ from annotate.access import abilities
 from annotate.imports.compared import open_summaries
 from annotate.models import Annotator, Study
 from annotate.reports import analyses
-from evaluation.worker import tasks
+from evaluation import tasks
 from preferendum import formats
 from preferendum.formats.analyses import OF_STUDY
 from preferendum.formats.questionnaire import Question, groups

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from annotate.reports import annotators
-from evaluation.worker import tasks
+from evaluation import tasks
 from tests.annotate import making, scored
 from tests.annotate.everything import program
 

@@ -13,7 +13,7 @@ from annotate import exports, judging
 from annotate.imports.restore import restore
 from annotate.models import Annotator, Assignment, Study
 from annotate.reports import leaderboard
-from evaluation.worker import tasks
+from evaluation import tasks
 from preferendum.archived import evidence_of
 from preferendum.cli.__main__ import main
 from preferendum.formats.archive import study as study_archive

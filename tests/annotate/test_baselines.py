@@ -9,7 +9,7 @@ from django.urls import reverse
 from annotate import imports
 from annotate.models import Study, Summary, Upload
 from annotate.refusal import Refusal
-from evaluation.worker import agenda, tasks
+from evaluation import agenda, tasks
 from preferendum.evidence import evidence
 from preferendum.formats.records import Text, Topic
 from preferendum.summarizers import SUMMARIZERS, standard_summaries

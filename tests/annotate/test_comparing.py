@@ -12,7 +12,7 @@ from django.urls import reverse
 from annotate import imports
 from annotate.models import Fit, Score, Study, Summary
 from annotate.reports import leaderboard, standing
-from evaluation.worker import tasks
+from evaluation import tasks
 from preferendum import formats
 from preferendum.formats.results import CurvePoint, Difference, LeaderboardRow, Standing, to_json
 from preferendum.formats.results.needed import Effort, needed

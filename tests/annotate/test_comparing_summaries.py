@@ -22,7 +22,7 @@ from annotate.models import (
     Tally,
     Topic,
 )
-from evaluation.worker import tasks
+from evaluation import tasks
 from tests.annotate import making
 from tests.annotate.judging_study import assert_books_balance, drawn, joined, judged
 from tests.annotate.making import lines

@@ -14,7 +14,7 @@ from django.urls import reverse
 from annotate import invitations, studies
 from annotate.management.commands import demo
 from annotate.models import HumanScore, Judgment, Ranking, ScoredBy, Study
-from evaluation.worker import tasks
+from evaluation import tasks
 
 pytestmark = pytest.mark.django_db
 

@@ -254,9 +254,7 @@ def test_website_and_worker_ask_when_they_start(tmp_path: Path) -> None:
         "BROKER_URL": "memory://",
         "DJANGO_SETTINGS_MODULE": "annotate.settings",
     }
-    worker = (
-        "import sys; from celery.__main__ import main; sys.argv[1:] = ['-A', 'evaluation.worker.app', 'worker']; main()"
-    )
+    worker = "import sys; from celery.__main__ import main; sys.argv[1:] = ['-A', 'evaluation.app', 'worker']; main()"
     for start in ("import annotate.wsgi", worker):
         done = subprocess.run(
             [sys.executable, "-c", weak + start], cwd=ROOT, env=environment, capture_output=True, text=True, timeout=120

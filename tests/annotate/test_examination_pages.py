@@ -7,7 +7,7 @@ from django.urls import reverse
 
 from annotate.models import Study
 from annotate.reports import diagnostics
-from evaluation.worker import tasks
+from evaluation import tasks
 from preferendum.formats.analyses import coverage, misfits
 from preferendum.formats.analyses.coverage import TopicCoverage
 from preferendum.formats.analyses.misfits import MisfittingSentence

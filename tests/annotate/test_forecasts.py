@@ -15,9 +15,9 @@ from annotate.refusal import Refusal
 from annotate.reports import forecast as reports
 from annotate.reports import minutes
 from annotate.reports.study import look_at, study_lines
-from evaluation.worker import forecasting, tasks
-from evaluation.worker.agenda import find_work
-from evaluation.worker.records import load_evidence
+from evaluation import forecasting, tasks
+from evaluation.agenda import find_work
+from evaluation.records import load_evidence
 from preferendum.evidence import Settings
 from preferendum.formats import Preference
 from preferendum.scoring.planning import TYPICAL, forecast

@@ -34,7 +34,7 @@ from annotate.models import (
 from annotate.refusal import Refusal
 from annotate.reports import annotators, forecast, leaderboard
 from annotate.reports.study import look_at
-from evaluation.worker import tasks
+from evaluation import tasks
 from preferendum import formats
 from preferendum.formats.archive import study as study_archive
 from preferendum.formats.readers.pyramid_json import annotation_as_json

@@ -21,7 +21,7 @@ from annotate.models import (
     Utility,
 )
 from annotate.refusal import Refusal
-from evaluation.worker import tasks
+from evaluation import tasks
 from tests import kept
 from tests.annotate import making, scored
 from tests.annotate.judging_study import assert_books_balance, drawn, joined, judged, ready_study

@@ -39,7 +39,7 @@ from annotate.models import (
     System,
     SystemScore,
 )
-from evaluation.worker import tasks
+from evaluation import tasks
 from tests.annotate import making, scored
 from tests.annotate.judging_study import assert_books_balance, drawn, joined, judged, let_lapse, ready_study
 

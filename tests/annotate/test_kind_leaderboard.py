@@ -8,7 +8,7 @@ from django.urls import reverse
 
 from annotate.models import Study, WhatIfQuestion
 from annotate.reports import rests_on
-from evaluation.worker import tasks
+from evaluation import tasks
 from tests.annotate import making, scored
 
 pytestmark = pytest.mark.django_db

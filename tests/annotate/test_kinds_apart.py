@@ -15,7 +15,7 @@ from annotate import judging
 from annotate.judging import what_if
 from annotate.models import Annotator, Sentence, Study, Summary
 from annotate.reports import rests_on
-from evaluation.worker import tasks
+from evaluation import tasks
 from preferendum import formats
 from tests.annotate import making, scored
 from tests.annotate.reading import signed_in

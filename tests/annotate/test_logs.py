@@ -16,7 +16,7 @@ from django.http import HttpRequest
 from django.test import Client, RequestFactory
 
 from annotate.server import gunicorn, logs
-from evaluation.worker import app
+from evaluation import app
 
 
 @pytest.fixture
@@ -198,7 +198,7 @@ def test_a_heartbeat_without_a_database_is_a_line_and_one_that_is_broken_a_trace
         try:
             raise failure
         except Exception:
-            logging.getLogger("evaluation.worker.heartbeat").exception("this heartbeat failed")
+            logging.getLogger("evaluation.heartbeat").exception("this heartbeat failed")
     away, fault = lines(said)
     assert away["message"] == "this heartbeat failed (the database is away)"
     assert "exc_info" not in away

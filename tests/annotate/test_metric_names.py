@@ -11,7 +11,7 @@ from django.urls import reverse
 from annotate import studies
 from annotate.models import ComputedScore, Study, Topic
 from annotate.refusal import Refusal
-from evaluation.worker import tasks
+from evaluation import tasks
 from preferendum.metrics.rouge import Rouge
 from tests.annotate import scored
 from tests.annotate.making import TOPIC, lines, owner

@@ -10,7 +10,7 @@ from django.utils import timezone
 
 from annotate import imports, judging
 from annotate.models import HumanScore, Result, Study, Summary
-from evaluation.worker import claims
+from evaluation import claims
 from preferendum import formats
 from preferendum.formats.analyses import convergence
 from preferendum.formats.points import why_untested

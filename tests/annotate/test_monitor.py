@@ -31,8 +31,8 @@ from annotate.models import (
 )
 from annotate.refusal import Refusal
 from annotate.reports import agreement, annotator_answers, annotators, worker
-from evaluation.worker import tasks
-from evaluation.worker.agenda import find_work
+from evaluation import tasks
+from evaluation.agenda import find_work
 from preferendum.formats import Preference
 from preferendum.formats.analyses.annotator_agreement import THIN, NamedAgreement, Two
 from preferendum.formats.results import (
@@ -88,7 +88,7 @@ def test_a_page_says_when_no_worker_was_ever_there() -> None:
     text = shown(signed_in(ready_study()))
     assert "No worker is running" in text
     assert "None has been seen yet" in text
-    assert "celery -A evaluation.worker.app worker" in text
+    assert "celery -A evaluation.app worker" in text
 
 
 def test_a_worker_that_was_silent_for_long_is_not_there() -> None:

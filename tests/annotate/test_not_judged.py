@@ -18,7 +18,7 @@ from annotate.models import Assignment, AuditEntry, Judgment, Sentence, Study, S
 from annotate.refusal import Refusal
 from annotate.reports import leaderboard
 from annotate.reports.study import look_at
-from evaluation.worker import tasks
+from evaluation import tasks
 from preferendum.formats.not_judged import BY_HAND, RULES
 from tests.annotate import making
 from tests.annotate.judging_study import assert_books_balance, drawn, joined, judged, prepare_pairs, ready_study

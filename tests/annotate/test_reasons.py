@@ -14,7 +14,7 @@ from annotate import crowd, exports, invitations, judging, studies
 from annotate.imports.restore import restore
 from annotate.models import Annotator, Assignment, Judgment, Membership, Study
 from annotate.refusal import Refusal
-from evaluation.worker import tasks
+from evaluation import tasks
 from preferendum.formats.readers.preferences import REASONS
 from tests.annotate import making
 from tests.annotate.everything import program

@@ -33,7 +33,7 @@ from annotate.models import (
 )
 from annotate.refusal import Refusal
 from annotate.reports import worker
-from evaluation.worker import tasks
+from evaluation import tasks
 from tests.annotate import making, scored
 from tests.annotate.judging_study import add_topic, assert_books_balance, drawn, joined, judged, ready_study
 from tests.annotate.making import TOPIC, lines

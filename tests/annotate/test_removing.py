@@ -35,8 +35,8 @@ from annotate.models import (
     Upload,
 )
 from annotate.refusal import Refusal
-from evaluation.worker import records, tasks
-from evaluation.worker.agenda import find_work
+from evaluation import records, tasks
+from evaluation.agenda import find_work
 from preferendum import formats
 from preferendum.formats.analyses import OF_ALL_SCORES
 from preferendum.formats.results import Influence

@@ -13,7 +13,7 @@ from django.urls import reverse
 from annotate import imports
 from annotate.models import HumanScore, Judgment, MetricScore, Reference, Removal, Study, Summary, SystemScore, Upload
 from annotate.refusal import Refusal
-from evaluation.worker import tasks
+from evaluation import tasks
 from tests.annotate import making, scored
 from tests.annotate.making import TOPIC, lines
 from tests.annotate.visitors import signed_in

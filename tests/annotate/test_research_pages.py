@@ -49,7 +49,7 @@ from annotate.reports import rests_on
 from annotate.reports.figure_files import FIGURES
 from annotate.reports.scores import LIGHT
 from annotate.reports.words_in_common import mark_shared
-from evaluation.worker import tasks
+from evaluation import tasks
 from preferendum import formats
 from preferendum.formats.results import length
 from tests.annotate import making, scored

@@ -9,7 +9,7 @@ from django.urls import reverse
 
 from annotate import judging
 from annotate.models import Topic
-from evaluation.worker import tasks
+from evaluation import tasks
 from preferendum import formats
 from preferendum.formats.results import SentenceRankings, SentenceReport
 from tests import kept

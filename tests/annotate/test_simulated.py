@@ -12,7 +12,7 @@ from django.urls import reverse
 from annotate import imports, studies
 from annotate.models import Annotator, AuditEntry, Judgment, Study, Upload
 from annotate.refusal import Refusal
-from evaluation.worker import agenda, tasks
+from evaluation import agenda, tasks
 from tests.annotate import making
 from tests.annotate.everything import program
 from tests.annotate.making import TOPIC

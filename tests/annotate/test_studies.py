@@ -7,7 +7,7 @@ from django.core.exceptions import PermissionDenied
 from annotate import crowd, imports, invitations, judging, studies
 from annotate.models import AuditEntry, Membership, Study, Tally, Upload
 from annotate.refusal import Refusal
-from evaluation.worker import tasks
+from evaluation import tasks
 from preferendum import formats
 from preferendum.formats.settings import NAMES
 from tests.annotate import making

@@ -16,7 +16,7 @@ from annotate.models import Assignment, AuditEntry, Pair, Sentence, Study, Sugge
 from annotate.refusal import Refusal
 from annotate.reports.leaderboard import what_is_missing
 from annotate.reports.study import Next, look_at, study_lines
-from evaluation.worker import tasks
+from evaluation import tasks
 from tests.annotate import making
 from tests.annotate.judging_study import joined
 from tests.annotate.making import lines

@@ -28,7 +28,7 @@ from annotate.models import (
 from annotate.reports import annotators, reported_pairs, rests_on
 from annotate.reports import study as overviews
 from annotate.server import limits, prometheus
-from evaluation.worker import agenda, records
+from evaluation import agenda, records
 from preferendum.formats.archive.study_records import StudyArchive
 from tests.annotate import making
 from tests.annotate.everything import program

@@ -13,7 +13,7 @@ from django.urls import reverse
 from annotate import imports
 from annotate.models import Study
 from annotate.reports import leaderboard
-from evaluation.worker import records
+from evaluation import records
 from preferendum import formats
 from preferendum.formats.points import why_untested
 from preferendum.scoring.ranking import Comparison

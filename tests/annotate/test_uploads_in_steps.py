@@ -25,7 +25,7 @@ from annotate.models import (
 )
 from annotate.reports import annotators as table
 from annotate.reports.study import look_at
-from evaluation.worker import agenda, tasks
+from evaluation import agenda, tasks
 from preferendum.formats.records import Preference
 from tests import studies as making
 from tests.annotate.judging_study import assert_books_balance, joined, judged, ready_study

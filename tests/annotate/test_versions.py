@@ -22,8 +22,8 @@ from annotate.models.analysis import version_of_examinations
 from annotate.models.crowd import version_of_groups
 from annotate.models.study import LAST, sum_of_topics
 from annotate.server import limits
-from evaluation.worker import tasks
-from evaluation.worker.records import metrics, win_rates
+from evaluation import tasks
+from evaluation.records import metrics, win_rates
 from tests.annotate import making, scored
 from tests.annotate.everything import everything
 from tests.annotate.judging_study import joined, judged

@@ -8,7 +8,7 @@ import pytest
 from django.urls import reverse
 
 from annotate.models import Study, Summary
-from evaluation.worker import tasks
+from evaluation import tasks
 from preferendum.formats.results import length
 from tests.annotate import making
 from tests.annotate.judging_study import joined

@@ -11,7 +11,7 @@ from annotate.judging.no_pair import NoPair
 from annotate.models import Fit, PyramidAnnotation, Study, Summary, Topic
 from annotate.reports import leaderboard
 from annotate.reports.study import Next, look_at
-from evaluation.worker import tasks
+from evaluation import tasks
 from tests.annotate import making
 from tests.annotate.making import PYRAMID, TOPIC, lines
 from tests.annotate.visitors import signed_in

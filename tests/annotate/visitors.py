@@ -19,7 +19,7 @@ from annotate import accounts, crowd, exports, imports, invitations, judging
 from annotate.forms import RecruitmentForm, StudyForm
 from annotate.judging import what_if
 from annotate.models import AccountSession, Annotator, Assignment, Membership, Result, Sentence, Study, Topic
-from evaluation.worker import tasks
+from evaluation import tasks
 from preferendum import formats
 from preferendum.formats.questionnaire import Question
 from preferendum.formats.records import HumanScore

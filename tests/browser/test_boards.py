@@ -12,7 +12,7 @@ from playwright.sync_api import Locator, Page, expect
 
 from annotate import studies
 from annotate.models import Score, Study
-from evaluation.worker import tasks
+from evaluation import tasks
 from tests.annotate import making, scored
 from tests.browser.conftest import sign_in
 from tests.conftest import Web

@@ -10,7 +10,7 @@ from django.urls import reverse
 from playwright.sync_api import Page, expect
 
 from annotate.models import Study
-from evaluation.worker import tasks
+from evaluation import tasks
 from preferendum.formats.analyses import OF_STUDY, OF_TOPIC
 from tests import kept
 from tests.annotate import making, scored

@@ -12,7 +12,7 @@ from playwright.sync_api import Page, expect
 
 from annotate import crowd, judging
 from annotate.models import TopicProgress, WorkerPulse
-from evaluation.worker import tasks
+from evaluation import tasks
 from preferendum.formats.questionnaire import Question
 from tests.annotate import making, scored
 from tests.annotate.judging_study import joined, judged, ready_study

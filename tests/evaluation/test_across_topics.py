@@ -10,7 +10,7 @@ import pytest
 from annotate import imports
 from annotate.models import ComputedScore, Study, TopicMetrics
 from annotate.reports import analyses
-from evaluation.worker import agenda, tasks
+from evaluation import agenda, tasks
 from preferendum import formats
 from preferendum.evidence import evidence
 from preferendum.formats.results import DimensionAgreement

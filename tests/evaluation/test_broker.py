@@ -17,8 +17,8 @@ from celery import Celery
 from django.core.exceptions import ImproperlyConfigured
 
 from annotate.server.broker_address import read_broker
+from evaluation.broker import set_aside_foreign_keys
 from evaluation.management.commands.doctor import broker
-from evaluation.worker.broker import set_aside_foreign_keys
 from lab.services import Redis
 
 pytestmark = pytest.mark.skipif(not shutil.which("redis-server"), reason="no Redis server here")

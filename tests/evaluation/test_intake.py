@@ -32,7 +32,7 @@ from annotate.models import (
     Upload,
     Utility,
 )
-from evaluation.worker import tasks
+from evaluation import tasks
 from preferendum import formats
 from preferendum.cli import __main__ as command_line
 from preferendum.formats.archive import study as study_archive

@@ -3,7 +3,7 @@
 import gc
 import weakref
 
-from evaluation.worker.kept import Kept
+from evaluation.kept import Kept
 
 
 class Result:

@@ -12,7 +12,7 @@ import pytest
 from annotate import imports
 from annotate.models import Annotator, ComputedScore, Result, Study, Topic, TopicMetrics
 from annotate.reports import analyses
-from evaluation.worker import agenda, tasks
+from evaluation import agenda, tasks
 from preferendum import formats
 from preferendum.formats.records import HumanScore
 from preferendum.formats.results import (

@@ -28,7 +28,7 @@ from annotate.models import (
     Utility,
 )
 from benchmarks import replay
-from evaluation.worker import agenda, records, tasks
+from evaluation import agenda, records, tasks
 from preferendum import formats
 from tests import kept
 from tests.annotate import making

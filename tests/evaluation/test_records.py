@@ -34,8 +34,8 @@ from annotate.models import (
     WorkerPulse,
 )
 from annotate.reports import leaderboard
-from evaluation.worker import agenda, claims, records, tasks
-from evaluation.worker.records.results import BY_SENTENCES
+from evaluation import agenda, claims, records, tasks
+from evaluation.records.results import BY_SENTENCES
 from preferendum import formats
 from preferendum.evidence import AS_PUBLISHED
 from preferendum.formats.records import LateSummary

@@ -11,9 +11,9 @@ from django.db.models import F
 
 from annotate import imports
 from annotate.models import Annotator, Result, Study
-from evaluation.worker import agenda, tasks
-from evaluation.worker.records import convergence as records
-from evaluation.worker.records import derived
+from evaluation import agenda, tasks
+from evaluation.records import convergence as records
+from evaluation.records import derived
 from preferendum.formats.records import HumanScore
 from preferendum.formats.results import Convergence, StudyConvergence
 from preferendum.meta import study_convergence

@@ -11,8 +11,8 @@ from django.core.management import CommandError, call_command
 
 from annotate import imports
 from annotate.models import Annotator, Judgment, Result, Study
-from evaluation.worker import agenda, tasks
-from evaluation.worker.records import derived
+from evaluation import agenda, tasks
+from evaluation.records import derived
 from preferendum import formats
 from preferendum.formats.results.scores import MIXED
 from tests import kept, studies

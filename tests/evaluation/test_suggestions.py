@@ -11,7 +11,7 @@ from django.db.models import F
 from annotate import exports, judging
 from annotate.imports.restore import restore
 from annotate.models import Annotator, Assignment, Pair, ScoredBy, Sentence, Study, Suggestion, Summary, System, Topic
-from evaluation.worker import records, tasks
+from evaluation import records, tasks
 from preferendum.evidence import Evidence, evidence
 from preferendum.fit import sampling
 from preferendum.formats.archive import study as study_archive

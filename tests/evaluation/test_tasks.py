@@ -50,10 +50,10 @@ from annotate.models import (
 )
 from annotate.reports import worker
 from annotate.server import limits
-from evaluation.worker import agenda, app, attempts, claims, tasks
-from evaluation.worker import heartbeat as beating
-from evaluation.worker.agenda import Work
-from evaluation.worker.heartbeat import Heartbeat
+from evaluation import agenda, app, attempts, claims, tasks
+from evaluation import heartbeat as beating
+from evaluation.agenda import Work
+from evaluation.heartbeat import Heartbeat
 from tests import studies
 from tests.annotate import making
 
@@ -226,7 +226,7 @@ def test_what_takes_too_long_beside_others_is_no_failure_and_done_apart(monkeypa
     assert not TopicProgress.objects.filter(problem__gt="").exists()
 
 
-@pytest.mark.parametrize("where", ["evaluation.worker.claims._begin", "evaluation.worker.agenda.study_to_rank"])
+@pytest.mark.parametrize("where", ["evaluation.claims._begin", "evaluation.agenda.study_to_rank"])
 def test_what_has_no_time_left_beside_its_work_only_stops(where: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(where, take_for_ever)
     _, topic = studies.example_study()

@@ -10,7 +10,7 @@ import pytest
 
 from annotate import imports
 from annotate.models import Annotator, Topic
-from evaluation.worker import agenda, tasks
+from evaluation import agenda, tasks
 from preferendum import formats
 from preferendum.formats.results import SentenceRankings, to_json
 from preferendum.meta import topic_sentences

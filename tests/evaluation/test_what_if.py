@@ -11,8 +11,8 @@ from django.utils import timezone
 from annotate import judging
 from annotate.judging import what_if
 from annotate.models import Study, SystemScore, WhatIfQuestion
-from evaluation.worker import tasks
-from evaluation.worker.agenda import find_work
+from evaluation import tasks
+from evaluation.agenda import find_work
 from tests import kept
 from tests.annotate import making, scored
 

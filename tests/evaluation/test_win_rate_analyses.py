@@ -17,8 +17,8 @@ from annotate.models import Assignment, Ranking, Study
 from annotate.reports import analyses
 from annotate.reports import forecast as reports
 from annotate.reports import leaderboard as boards
-from evaluation.worker import records, tasks
-from evaluation.worker.agenda import find_work
+from evaluation import records, tasks
+from evaluation.agenda import find_work
 from preferendum.formats.results import Difference, Outcome
 from preferendum.formats.results.planning import seconds_of
 from preferendum.formats.results.scores import WIN_RATE

@@ -8,8 +8,8 @@ import pytest
 
 from annotate import imports, judging
 from annotate.models import Annotator, Fit, Ranking, Score, Suggestion, SystemScore
-from evaluation.worker import tasks
-from evaluation.worker.agenda import find_work
+from evaluation import tasks
+from evaluation.agenda import find_work
 from tests.annotate import making
 from tests.annotate.judging_study import joined, judged
 from tests.annotate.test_comparing_summaries import SYSTEMS, record, study_of, systems

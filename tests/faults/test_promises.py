@@ -12,8 +12,8 @@ from django.test import Client
 
 from annotate import invitations, judging, studies
 from annotate.models import Assignment, Judgment, Study, Tally
-from evaluation.worker import heartbeat, records, tasks
-from evaluation.worker.records import evidence
+from evaluation import heartbeat, records, tasks
+from evaluation.records import evidence
 from tests import studies as made
 from tests.annotate import making
 from tests.annotate.judging_study import drawn, joined, ready_study

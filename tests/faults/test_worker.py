@@ -32,8 +32,8 @@ from annotate.models import (
     Utility,
     WorkerPulse,
 )
-from evaluation.worker import tasks
-from evaluation.worker.records.results import BY_SENTENCES
+from evaluation import tasks
+from evaluation.records.results import BY_SENTENCES
 from tests import studies
 from tests.conftest import Processes
 
@@ -64,7 +64,7 @@ class LiveWorker:
         self.start()
 
     def start(self, *options: str) -> None:
-        command = ("celery", "-q", "-A", "evaluation.worker.app", "worker", "--loglevel", "WARNING", *options)
+        command = ("celery", "-q", "-A", "evaluation.app", "worker", "--loglevel", "WARNING", *options)
         self.process: subprocess.Popen[bytes] = self._processes.start(next(self._names), *command)
 
     def kill(self) -> None:

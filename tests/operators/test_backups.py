@@ -23,7 +23,7 @@ from django.db import OperationalError, connection
 from annotate import imports, judging
 from annotate.models import Assignment, Judgment, Study, SystemScore
 from annotate.server import backups
-from evaluation.worker import tasks
+from evaluation import tasks
 from tests import studies
 from tests.conftest import ROOT, Processes
 

@@ -29,7 +29,7 @@ from ruamel.yaml import YAML
 
 from annotate.server import connections, gunicorn
 from benchmarks.serving import Browser, judge_and_show
-from evaluation.worker.app import HARD_LIMIT, app
+from evaluation.app import HARD_LIMIT, app
 from lab.harness.versions import STATIC, WRITTEN_BY, next_version
 from lab.services import PgBouncer, free_port, proxied, running, system_program, wait_until
 from tests.conftest import MUST_RUN, ROOT, Processes, stop
@@ -572,7 +572,7 @@ def test_redis_answers_only_those_who_know_the_password(tmp_path: Path) -> None:
             "DJANGO_SETTINGS_MODULE": "annotate.settings",
             "PREFERENDUM_DATA": str(tmp_path / "data"),
         }
-        call = [sys.executable, "-m", "celery", "-A", "evaluation.worker.app", "call", "nothing"]
+        call = [sys.executable, "-m", "celery", "-A", "evaluation.app", "call", "nothing"]
         done = subprocess.run(call, cwd=ROOT, env=environment, capture_output=True, text=True, check=False, timeout=60)
         assert done.returncode == 0, done.stderr
         assert Redis(port=port, password="a@pass/word: of its own").llen("celery") == 1

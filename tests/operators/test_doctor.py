@@ -88,7 +88,7 @@ def test_what_is_wrong_ends_it_with_1_and_the_way_to_mend_it(capsys: pytest.Capt
     assert ended.value.code == 1
     said = capsys.readouterr().out
     assert "wrong  worker        none yet\n" in said
-    assert "python -m celery -A evaluation.worker.app worker" in said
+    assert "python -m celery -A evaluation.app worker" in said
     assert "1 of 13 things are wrong." in said
 
 

@@ -17,7 +17,7 @@ from annotate.server.origin import place_to_listen
 from annotate.server.supervisor import Program, Supervisor, port_is_free
 
 WEB = ["gunicorn", "-c", "python:annotate.server.gunicorn", "annotate.wsgi"]
-WORKER = ["celery", "--quiet", "-A", "evaluation.worker.app", "worker", "--loglevel", "WARNING"]
+WORKER = ["celery", "--quiet", "-A", "evaluation.app", "worker", "--loglevel", "WARNING"]
 PATIENCE = 60.0  # seconds for the website to start answering
 
 

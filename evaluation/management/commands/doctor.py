@@ -43,9 +43,7 @@ def broker() -> Iterator[Finding]:
         return
     patience = {"socket_timeout": PATIENCE, "socket_connect_timeout": PATIENCE}
     try:
-        with Connection(  # type: ignore[no-untyped-call]  # the same as the worker's
-            settings.BROKER_URL, transport_options=patience
-        ) as connection:
+        with Connection(settings.BROKER_URL, transport_options=patience) as connection:  # the same as the worker's
             client = connection.channel().client
             policy = client.info("memory").get("maxmemory_policy", "")
             keeps = client.info("persistence").get("aof_enabled", 0)

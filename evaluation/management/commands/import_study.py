@@ -15,7 +15,7 @@ from annotate.imports.restore import restore
 from annotate.models import Annotator, Judgment, Study, Summary, Topic
 from annotate.refusal import Refusal
 from annotate.reports import leaderboard
-from evaluation.worker import tasks
+from evaluation import tasks
 from preferendum import formats
 from preferendum.formats.archive import study as study_archive
 from preferendum.formats.settings import KINDS_COUNTED, Compares, StudySettings

@@ -9,8 +9,8 @@ from django.core.management.base import BaseCommand, CommandError, CommandParser
 
 from annotate import imports, judging
 from annotate.models import Annotator, Study, Topic
-from evaluation.worker.simulating import PSEUDONYMS, simulate
-from evaluation.worker.tasks import split
+from evaluation.simulating import PSEUDONYMS, simulate
+from evaluation.tasks import split
 from preferendum.formats.settings import KINDS_COUNTED
 from preferendum.scoring.simulations import Source
 

@@ -15,10 +15,10 @@ from typing import Any
 
 import numpy as np
 
-import evaluation.worker.app as worker
+import evaluation.app as worker
 
 # isort: split
-from evaluation.worker import attempts, tasks  # only after Django's setup, which importing the worker does
+from evaluation import attempts, tasks  # only after Django's setup, which importing the worker does
 
 CONTROL = Path(os.environ["FAULTS_CONTROL"])
 attempts.WORK_LIMIT = 3.0

@@ -9,7 +9,7 @@ from django.db.models.functions import Coalesce
 
 from annotate import exports
 from annotate.models import PyramidAnnotation, Reference, Result, Topic
-from evaluation.worker.records.evidence import Split, load_evidence
+from evaluation.records.evidence import Split, load_evidence
 from preferendum.evidence import Evidence, Settings, evidence
 
 

@@ -10,9 +10,9 @@ from django.db.models import Count, F, OuterRef, Subquery
 
 from annotate.database.snapshot import snapshot
 from annotate.models import Fit, Result, Topic
-from evaluation.worker.records.derived import keep_of_topic, note, publish
-from evaluation.worker.records.evidence import Snapshot
-from evaluation.worker.records.metrics import VERSIONS, StudyScores, load_study_scores
+from evaluation.records.derived import keep_of_topic, note, publish
+from evaluation.records.evidence import Snapshot
+from evaluation.records.metrics import VERSIONS, StudyScores, load_study_scores
 from preferendum.formats.results import Convergence, SampledAgreement, StudyConvergence, TopicSamples
 from preferendum.meta.study_convergence import MOST_SENTENCES, Human, SampledTopic, Step, humans
 from preferendum.meta.study_reports import Part

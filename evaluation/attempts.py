@@ -13,7 +13,7 @@ from celery import current_task
 from celery.exceptions import SoftTimeLimitExceeded
 
 from annotate.database.transactions import end_stray_transactions, once_more
-from evaluation.worker import agenda, claims
+from evaluation import agenda, claims
 from preferendum.fit.preference_matrix import TooManySentences
 from preferendum.scoring.evaluate import UndeterminedTopic
 

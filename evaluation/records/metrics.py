@@ -34,9 +34,9 @@ from annotate.models import (
 )
 from annotate.models.analysis import of_head
 from annotate.models.study import sum_of_topics, total_of_topics
-from evaluation.worker.records.derived import publish
-from evaluation.worker.records.evidence import settings_of
-from evaluation.worker.records.results import standings_by_topic
+from evaluation.records.derived import publish
+from evaluation.records.evidence import settings_of
+from evaluation.records.results import standings_by_topic
 from preferendum.evidence import Evidence, evidence, with_bases
 from preferendum.formats.metric_names import listed_metrics, rests_on_all_topics
 from preferendum.formats.results import DimensionAgreement

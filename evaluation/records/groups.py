@@ -11,8 +11,8 @@ from annotate.models import AnsweredQuestionnaire, Result, Study
 from annotate.models.analysis import of_head
 from annotate.models.crowd import version_of_groups
 from annotate.reports import about_annotators
-from evaluation.worker.records.annotators import Crowd, load_answers
-from evaluation.worker.records.derived import Keys
+from evaluation.records.annotators import Crowd, load_answers
+from evaluation.records.derived import Keys
 from preferendum.formats.questionnaire import groups
 
 

@@ -19,7 +19,7 @@ from annotate.database.snapshot import snapshot
 from annotate.models import Annotator, AnnotatorReport, Assignment, Judgment, Study, Topic
 from annotate.models.analysis import of_head
 from annotate.models.study import sum_of_topics
-from evaluation.worker.records.derived import publish
+from evaluation.records.derived import publish
 from preferendum.annotators.agreement import PairJudgments
 from preferendum.annotators.answers import Answers
 from preferendum.evidence import Judgments

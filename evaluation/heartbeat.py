@@ -23,9 +23,9 @@ from annotate import judging
 from annotate.imports import forget_removed
 from annotate.server import idempotency, limits
 from annotate.server.sessions import SessionStore
-from evaluation.worker import claims
-from evaluation.worker.agenda import QUICK, ROUND, Agenda, Work, look
-from evaluation.worker.turns import Turns, Whose, cost
+from evaluation import claims
+from evaluation.agenda import QUICK, ROUND, Agenda, Work, look
+from evaluation.turns import Turns, Whose, cost
 
 logger = logging.getLogger(__name__)
 chance = random.SystemRandom()  # forked workers must not draw alike

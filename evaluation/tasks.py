@@ -30,10 +30,10 @@ from annotate.models import (
     Upload,
     WhatIfQuestion,
 )
-from evaluation.worker import agenda, forecasting, records
-from evaluation.worker.attempts import TASKS, TOO_LONG, Tell, task
-from evaluation.worker.kept import Kept
-from evaluation.worker.simulating import simulate
+from evaluation import agenda, forecasting, records
+from evaluation.attempts import TASKS, TOO_LONG, Tell, task
+from evaluation.kept import Kept
+from evaluation.simulating import simulate
 from preferendum.annotators import agreement, diagnostics, reliability, what_if
 from preferendum.annotators.figures import describe
 from preferendum.evidence import AS_PUBLISHED, Evidence, Judgments, Settings, SummaryText

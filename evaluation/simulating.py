@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from annotate.models import Study
-from evaluation.worker import records
+from evaluation import records
 from preferendum.fit.similarity import similarity
 from preferendum.formats.records import Preference
 from preferendum.scoring.simulate import judge

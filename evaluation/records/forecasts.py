@@ -8,7 +8,7 @@ from hashlib import blake2s
 from django.db.models import Count
 
 from annotate.models import Forecast, Sentence
-from evaluation.worker.records.evidence import Snapshot, Split, load_evidence
+from evaluation.records.evidence import Snapshot, Split, load_evidence
 from preferendum.scoring import planning
 
 

@@ -6,7 +6,7 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator
 from heapq import heapify, heappop, heappush
 
-from evaluation.worker.agenda import Work
+from evaluation.agenda import Work
 
 #: Expected seconds of work whose duration is unknown.
 UNKNOWN = 0.5

@@ -28,16 +28,16 @@ from annotate.models import (
     WhatIfQuestion,
 )
 from annotate.models.study import sum_of_topics
-from evaluation.worker import claims
-from evaluation.worker.records.across_topics import studies_unscored
-from evaluation.worker.records.annotators import studies_unreported
-from evaluation.worker.records.derived import at_rest, studies_behind, with_intervals
-from evaluation.worker.records.diagnostics import studies_unexamined, topics_unexamined
-from evaluation.worker.records.groups import studies_ungrouped
-from evaluation.worker.records.metrics import studies_uncompared
-from evaluation.worker.records.mixtures import studies_unmixed
-from evaluation.worker.records.sentence_ranking import topics_with_unranked_sentences
-from evaluation.worker.records.win_rates import (
+from evaluation import claims
+from evaluation.records.across_topics import studies_unscored
+from evaluation.records.annotators import studies_unreported
+from evaluation.records.derived import at_rest, studies_behind, with_intervals
+from evaluation.records.diagnostics import studies_unexamined, topics_unexamined
+from evaluation.records.groups import studies_ungrouped
+from evaluation.records.metrics import studies_uncompared
+from evaluation.records.mixtures import studies_unmixed
+from evaluation.records.sentence_ranking import topics_with_unranked_sentences
+from evaluation.records.win_rates import (
     studies_with_later_systems,
     studies_with_new_answers,
     studies_with_unexamined_answers,

@@ -1,7 +1,7 @@
 # ruff: noqa: E402 - numpy reads the environment when it loads, and the tables exist only after Django's setup
 """The worker: a Celery app, and the heartbeat that looks for waiting work every second.
 
-    python -m celery -A evaluation.worker.app worker --loglevel WARNING
+    python -m celery -A evaluation.app worker --loglevel WARNING
 
 Only the heartbeat publishes tasks, a task only says where to look, and the tables alone show what is out of date. So a
 lost, doubled or late message, an emptied broker or a killed worker costs only a delay. By default
@@ -43,10 +43,10 @@ django.setup()
 from annotate.database import durability
 from annotate.database.transactions import end_stray_transactions
 from annotate.server import logs
-from evaluation.worker import broker
-from evaluation.worker.agenda import QUICK, Work
-from evaluation.worker.attempts import HARD_LIMIT, SOFT_LIMIT, interrupt
-from evaluation.worker.heartbeat import Heartbeat
+from evaluation import broker
+from evaluation.agenda import QUICK, Work
+from evaluation.attempts import HARD_LIMIT, SOFT_LIMIT, interrupt
+from evaluation.heartbeat import Heartbeat
 
 EMBEDDED = settings.BROKER_URL.startswith("memory://")
 #: Seconds by the clock after which quick work is interrupted, and after which its process is killed. `QUICK` is of the
@@ -70,7 +70,7 @@ _REDIS_BROKER: dict[str, Any] = {
 
 broker.install()
 _URL = "memory://localhost//" if EMBEDDED else settings.BROKER_URL
-app = Celery("preferendum", broker=_URL, include=["evaluation.worker.tasks"])
+app = Celery("preferendum", broker=_URL, include=["evaluation.tasks"])
 app.conf.update(
     # Celery's command line would take `BROKER_URL` from the environment, where the password may be missing.
     broker_read_url=_URL,

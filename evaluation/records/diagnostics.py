@@ -9,8 +9,8 @@ from django.db.models import Exists, F, OuterRef, QuerySet
 
 from annotate.models import Fit, Result, Study, Summary, Topic
 from annotate.models.analysis import of_head, version_of_examinations
-from evaluation.worker.records.derived import keep_of_topic
-from evaluation.worker.records.evidence import Snapshot, Split, load_evidence
+from evaluation.records.derived import keep_of_topic
+from evaluation.records.evidence import Snapshot, Split, load_evidence
 from preferendum.annotators.diagnostics import Diagnosis, Vector
 from preferendum.formats.results import TopicDiagnostics
 from preferendum.statistics import finite

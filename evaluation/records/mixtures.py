@@ -11,9 +11,9 @@ from annotate import exports
 from annotate.database.snapshot import snapshot
 from annotate.models import Fit, Result, Sentence, Study, Topic
 from annotate.models.analysis import of_head
-from evaluation.worker.records.derived import at_rest, keep_of_topic, publish, with_intervals
-from evaluation.worker.records.evidence import Snapshot, load_evidence
-from evaluation.worker.records.metrics import VERSIONS
+from evaluation.records.derived import at_rest, keep_of_topic, publish, with_intervals
+from evaluation.records.evidence import Snapshot, load_evidence
+from evaluation.records.metrics import VERSIONS
 from preferendum.evidence import evidence
 from preferendum.formats.results import TopicMixtures
 from preferendum.meta.resampling import Vector

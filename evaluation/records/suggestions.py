@@ -7,7 +7,7 @@ from django.db.models import F
 from annotate.database.rows import put
 from annotate.judging import designs
 from annotate.models import Pair, Suggestion, TopicProgress
-from evaluation.worker.records.evidence import Snapshot
+from evaluation.records.evidence import Snapshot
 from preferendum.scoring.asking import Queue
 
 

@@ -30,8 +30,8 @@ from annotate.models import (
     Utility,
 )
 from annotate.models.study import sum_of_topics
-from evaluation.worker.records.evidence import Snapshot
-from evaluation.worker.records.suggestions import replace_suggestions
+from evaluation.records.evidence import Snapshot
+from evaluation.records.suggestions import replace_suggestions
 from preferendum.about import __version__
 from preferendum.evidence import AS_PUBLISHED, Settings
 from preferendum.formats.results import (

@@ -35,7 +35,7 @@ from annotate.models import (
     TopicProgress,
 )
 from annotate.models.analysis import of_head
-from evaluation.worker.records.results import Standings, save_ranking
+from evaluation.records.results import Standings, save_ranking
 from preferendum.about import __version__
 from preferendum.evidence import Evidence, evidence
 from preferendum.formats.answers import SHARES

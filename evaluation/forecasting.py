@@ -8,8 +8,8 @@ from dataclasses import dataclass, replace
 
 from annotate import forecasts
 from annotate.models import Forecast
-from evaluation.worker.records.evidence import Split
-from evaluation.worker.records.forecasts import StudyToForecast, load_to_forecast
+from evaluation.records.evidence import Split
+from evaluation.records.forecasts import StudyToForecast, load_to_forecast
 from preferendum.evidence import Evidence, Settings
 from preferendum.formats.results import from_json, to_json
 from preferendum.scoring import planning

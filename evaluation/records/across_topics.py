@@ -12,7 +12,7 @@ from annotate.database.snapshot import snapshot
 from annotate.models import ComputedScore, Result, Study, Summary, Topic, TopicMetrics
 from annotate.models.analysis import of_head
 from annotate.models.study import sum_of_topics
-from evaluation.worker.records.derived import note
+from evaluation.records.derived import note
 from preferendum.evidence import Evidence, evidence
 from preferendum.formats.metric_names import ACROSS_TOPICS, listed_metrics, rests_on_all_topics
 from preferendum.meta.across_topics import AcrossTopics
