@@ -17,13 +17,13 @@ from annotate import exports
 from annotate.models import Judgment, Sentence, Study, Topic
 from annotate.models.judging import question_about
 from annotate.reports import methods_section, study_facts
-from preferendum.formats import citations
 from preferendum.formats.answers import ANSWERS, LETTERS, PREFERENCES
 from preferendum.formats.checks import strict_json
 from preferendum.formats.readers.lines import Sink
 from preferendum.formats.readers.preferences import kind_of
 from preferendum.formats.readers.tables import write_rows
 from preferendum.formats.records import Preference
+from preferendum.show import citations
 
 #: Bytes of lines that are buffered in memory.
 HELD = 1 << 22

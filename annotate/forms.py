@@ -29,7 +29,7 @@ from annotate.refusal import Refusal
 from annotate.reports.method import phrase
 from preferendum.formats.metric_names import METRICS, listed_metrics, title_of
 from preferendum.formats.settings import NAMES, SETTINGS, SHARES
-from preferendum.formats.shown import percent
+from preferendum.show.shown import percent
 
 if TYPE_CHECKING:  # the class takes no parameter at run time
     StudyModelForm = forms.ModelForm[Study]

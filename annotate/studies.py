@@ -27,8 +27,8 @@ from annotate.refusal import Refusal, check, cleaned, invalid
 from annotate.server import limits
 from annotate.server.languages import translated
 from preferendum import formats
-from preferendum.formats.results import Difference
 from preferendum.formats.settings import NAMES, QUESTION, SETTINGS, SUMMARY_QUESTION, StudySettings
+from preferendum.results import Difference
 
 if TYPE_CHECKING:
     from django.contrib.auth.models import User

@@ -45,10 +45,10 @@ from benchmarks.corpora import DATA, DOCUMENTS, PEERS, POOLS, read
 from preferendum.evidence import Evidence
 from preferendum.fit.effects import USUAL_ITEM, USUAL_SYSTEM, Variances
 from preferendum.fit.kernel import expected
-from preferendum.meta.agreement import agreement
-from preferendum.meta.resampling import Resamples
-from preferendum.meta.scores import collect, judged_topics
-from preferendum.metrics import registry
+from preferendum.methods.meta.agreement import agreement
+from preferendum.methods.meta.resampling import Resamples
+from preferendum.methods.meta.scores import collect, judged_topics
+from preferendum.methods.metrics import registry
 from preferendum.scoring.asking_summaries import next_pairs
 from preferendum.scoring.content import content
 from preferendum.scoring.later_systems import Prediction, predict

@@ -42,7 +42,7 @@ from evaluation.records.win_rates import (
     studies_with_new_answers,
     studies_with_unexamined_answers,
 )
-from preferendum.formats.analyses import OF_ALL_SCORES
+from preferendum.show.analyses import OF_ALL_SCORES
 
 logger = logging.getLogger(__name__)
 

@@ -11,7 +11,7 @@ from annotate.models import Forecast
 from evaluation.records.evidence import Split
 from evaluation.records.forecasts import StudyToForecast, load_to_forecast
 from preferendum.evidence import Evidence, Settings
-from preferendum.formats.results import from_json, to_json
+from preferendum.results import from_json, to_json
 from preferendum.scoring import planning
 from preferendum.scoring.planning import TYPICAL, TYPICAL_TIES, Assumed, Errors, Prepared, Step, StudyToSimulate
 

@@ -41,8 +41,21 @@ from preferendum.fit import preference_matrix
 from preferendum.fit.effects import USUAL_ITEM, USUAL_SYSTEM, Variances
 from preferendum.fit.similarity import KEPT, Similarity, similarity
 from preferendum.formats.checks.text import visible
+from preferendum.formats.metric_names import WIN_RATE
 from preferendum.formats.readers.late import BASELINE
-from preferendum.formats.results import (
+from preferendum.formats.sentences import cut
+from preferendum.methods.meta.across_topics import across_topics
+from preferendum.methods.meta.reports import Sampling
+from preferendum.methods.meta.study_assessors import MOST_RATINGS, study_assessors
+from preferendum.methods.meta.study_convergence import converged, sampled
+from preferendum.methods.meta.study_mixtures import mixtures, unmixed
+from preferendum.methods.meta.study_pairs import counted, scorers
+from preferendum.methods.meta.study_reports import agreements, bounded, names_for
+from preferendum.methods.meta.study_sets import study_sets
+from preferendum.methods.meta.topic_sentences import topic_sentences
+from preferendum.methods.metrics import registry
+from preferendum.methods.metrics.background import others_words
+from preferendum.results import (
     AnnotatorFigures,
     AssessorsReport,
     GroupOutcome,
@@ -53,20 +66,8 @@ from preferendum.formats.results import (
     from_json,
     to_json,
 )
-from preferendum.formats.results.metrics import Peers
-from preferendum.formats.results.scores import WIN_RATE, PredictedSystem, PredictedSystems, is_tested
-from preferendum.formats.sentences import cut
-from preferendum.meta.across_topics import across_topics
-from preferendum.meta.reports import Sampling
-from preferendum.meta.study_assessors import MOST_RATINGS, study_assessors
-from preferendum.meta.study_convergence import converged, sampled
-from preferendum.meta.study_mixtures import mixtures, unmixed
-from preferendum.meta.study_pairs import counted, scorers
-from preferendum.meta.study_reports import agreements, bounded, names_for
-from preferendum.meta.study_sets import study_sets
-from preferendum.meta.topic_sentences import topic_sentences
-from preferendum.metrics import registry
-from preferendum.metrics.background import others_words
+from preferendum.results.metrics import Peers
+from preferendum.results.scores import PredictedSystem, PredictedSystems, is_tested
 from preferendum.scoring import asking, planning_summaries
 from preferendum.scoring.asking_summaries import next_pairs
 from preferendum.scoring.covariance import pack, unpack

@@ -17,9 +17,9 @@ from preferendum.formats.checks.text import visible
 from preferendum.formats.pyramid import Annotation
 from preferendum.formats.readers.preferences import drawn_for, kind_of, weight_of
 from preferendum.formats.records import Preference, Summary, Text, Topic
-from preferendum.formats.results.scores import Key
 from preferendum.formats.sentences import cut_text
 from preferendum.formats.settings import PUBLISHED, Scoring
+from preferendum.results.scores import Key
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

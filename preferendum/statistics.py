@@ -1,5 +1,5 @@
 """Intervals and p-values of samples. What pages work out, too, is in plain Python in
-`preferendum.formats.results.statistics`."""
+`preferendum.results.statistics`."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import special, stats
 
-from preferendum.formats.results import Bounded, Figure
-from preferendum.formats.results.statistics import DECIMALS, Z95, wilson
+from preferendum.results import Bounded, Figure
+from preferendum.results.statistics import DECIMALS, Z95, wilson
 
 Vector = NDArray[np.float64]
 

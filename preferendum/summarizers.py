@@ -18,8 +18,8 @@ from scipy import linalg, sparse
 
 from preferendum.evidence import Evidence
 from preferendum.formats.readers.word_counts import WordCounts
-from preferendum.metrics.divergence import vocabulary, words
-from preferendum.metrics.input_similarity import topic_words
+from preferendum.methods.metrics.divergence import vocabulary, words
+from preferendum.methods.metrics.input_similarity import topic_words
 from preferendum.scoring.simulate import seed_for
 
 WORDS = 100

@@ -15,7 +15,7 @@ from annotate.models import Annotator, AnsweredQuestionnaire, Participation, Que
 from annotate.refusal import Refusal, cleaned, invalid
 from preferendum.formats.checks.complaints import shown
 from preferendum.formats.questionnaire import LONGEST_OPTION, MOST_OPTIONS, MOST_QUESTIONS, Question, why_unfit
-from preferendum.formats.results import to_json
+from preferendum.results import to_json
 
 if TYPE_CHECKING:
     from django.contrib.auth.models import User

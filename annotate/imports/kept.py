@@ -10,7 +10,7 @@ from typing import Any, get_args, get_origin, get_type_hints
 
 from annotate.models import Upload
 from preferendum.formats.records import Bundle
-from preferendum.formats.results.serialization import from_json, to_json
+from preferendum.formats.serialization import from_json, to_json
 
 READ, UNFINISHED = ".read", ".unfinished"
 #: The records of a bundle; of a mapping, its items.

@@ -42,7 +42,7 @@ from annotate.models import (
     TopicMetrics,
 )
 from annotate.refusal import Refusal
-from preferendum.formats.analyses import OF_ALL_SCORES
+from preferendum.show.analyses import OF_ALL_SCORES
 
 if TYPE_CHECKING:
     from django.contrib.auth.models import User

@@ -18,7 +18,7 @@ from annotate.models import Removal, Sentence, SourceDocument, Study, Topic
 from preferendum import formats
 from preferendum.formats.archive.study_records import AssignmentRecord, GoldPairRecord, HistorySentence, StudyArchive
 from preferendum.formats.records import Cut, Of
-from preferendum.formats.results.serialization import to_json
+from preferendum.formats.serialization import to_json
 
 if TYPE_CHECKING:
     from django.contrib.auth.models import User

@@ -16,7 +16,7 @@ from django.db.models.functions import Coalesce
 
 from annotate.models.corpus import Topic
 from annotate.models.study import Study
-from preferendum.formats.results import from_json
+from preferendum.results import from_json
 
 Record = TypeVar("Record")
 
@@ -42,7 +42,7 @@ class ResultQuerySet(models.QuerySet["Result"]):
 
 
 class Result(models.Model):
-    """One record of `preferendum.formats.results` for an analysis of a study or a topic.
+    """One record of `preferendum.results` for an analysis of a study or a topic.
 
     `choice`: the keys it is kept under, such as a dimension of human scores, as a list in JSON; empty for the head,
     which says how far the whole analysis is: `version`, of the data that it rests on; `turns`, how often any of it was

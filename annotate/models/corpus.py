@@ -14,7 +14,7 @@ from django.utils.translation import gettext_lazy as _
 from annotate.models.job import Job
 from annotate.models.study import Study
 from preferendum.formats.records import Of
-from preferendum.formats.results.planning import CHARACTERS_A_WORD, SECONDS, seconds_of
+from preferendum.results.planning import CHARACTERS_A_WORD, SECONDS, seconds_of
 
 
 def of_what(summaries_of: int | None) -> Of:

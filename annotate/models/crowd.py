@@ -15,7 +15,7 @@ from django.utils.translation import gettext_lazy as _
 from annotate.models.judging import Annotator
 from annotate.models.study import Study, new_link_key, sum_of_topics
 from preferendum.formats.questionnaire import Question
-from preferendum.formats.results import from_json
+from preferendum.results import from_json
 
 #: A parameter's name in the address that a platform sends people to.
 PARAMETER = RegexValidator(r"\A[A-Za-z][A-Za-z0-9_.-]*\Z", _("Use only letters, digits, “_”, “-” and “.”."))

@@ -10,8 +10,8 @@ from django.utils.translation import gettext_lazy as _
 
 from annotate.models.job import Job
 from annotate.models.study import SHARE
-from preferendum.formats.results import Forecast as Record
-from preferendum.formats.results import from_json
+from preferendum.results import Forecast as Record
+from preferendum.results import from_json
 
 
 class Forecast(Job):
@@ -19,7 +19,7 @@ class Forecast(Job):
 
     `careless`: the share of random answers; None for the usual one, or an estimate from existing judgments. `done` of
     `steps` simulations are finished; `parts`: their results. `figures`: the record `Forecast` of
-    `preferendum.formats.results`.
+    `preferendum.results`.
     """
 
     class State(models.TextChoices):

@@ -29,8 +29,8 @@ from annotate.models.membership import Invitation
 from annotate.models.study import Study
 from preferendum.formats.answers import ANSWERS, UNDONE, Answer
 from preferendum.formats.reasons import listed
-from preferendum.formats.results.planning import SECONDS
 from preferendum.formats.settings import KINDS_COUNTED
+from preferendum.results.planning import SECONDS
 
 
 class Progress(NamedTuple):

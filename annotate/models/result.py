@@ -1,6 +1,6 @@
 """The worker's results. Written by evaluation.records. All of them can be thrown away and computed again.
 
-Columns of JSON hold records of `preferendum.formats.results`; a property reads each of them.
+Columns of JSON hold records of `preferendum.results`; a property reads each of them.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from django.utils.translation import gettext_lazy as _
 from annotate.models.corpus import Sentence, Summary, System, Topic
 from annotate.models.judging import Annotator
 from annotate.models.study import Study
-from preferendum.formats.results import (
+from preferendum.results import (
     AnnotatorFigures,
     CurvePoint,
     Difference,

@@ -13,7 +13,7 @@ from django.utils.translation import gettext_lazy as _
 
 from annotate.models.job import Job
 from annotate.models.judging import Annotator
-from preferendum.formats.results import WhatIf, from_json
+from preferendum.results import WhatIf, from_json
 
 
 class WhatIfQuestion(Job):
@@ -23,7 +23,7 @@ class WhatIfQuestion(Job):
     `annotators`: primary keys; `leave_out`: whether they are left out, or taken back in. `kind`: the only kind whose
     judgments count, or empty; such a question is about no annotators. `parts`: what is computed so far, by topic, so
     that a long one can be continued; `done` of `topics` are computed. `version`: the sum of the topics' data versions
-    that it rests on. `figures`: the record `WhatIf` of `preferendum.formats.results`.
+    that it rests on. `figures`: the record `WhatIf` of `preferendum.results`.
     """
 
     class State(models.TextChoices):

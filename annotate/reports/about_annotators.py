@@ -10,10 +10,10 @@ from annotate.models.analysis import ResultQuerySet
 from annotate.reports.leaderboard import rows_of
 from annotate.reports.standing import by_author, tests_of, verdict
 from annotate.reports.what_if import score_of
-from preferendum.formats.analyses.about_annotators import AboutAnnotators, Answered
-from preferendum.formats.analyses.annotator_groups import Group
-from preferendum.formats.points import why_untested
-from preferendum.formats.results import GroupOutcome
+from preferendum.results import GroupOutcome
+from preferendum.show.analyses.about_annotators import AboutAnnotators, Answered
+from preferendum.show.analyses.annotator_groups import Group
+from preferendum.show.points import why_untested
 
 
 def of_study(study: Study) -> AboutAnnotators:

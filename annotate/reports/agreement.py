@@ -11,9 +11,9 @@ from django.utils.translation import gettext as _
 
 from annotate.models import Annotator, Assignment, Judgment, Pair, Result, Study, Topic
 from annotate.models.judging import texts_of
-from preferendum.formats.analyses.annotator_agreement import NamedAgreement
 from preferendum.formats.answers import HALF, share_of_first
-from preferendum.formats.results import StudyAgreement, from_json
+from preferendum.results import StudyAgreement, from_json
+from preferendum.show.analyses.annotator_agreement import NamedAgreement
 
 DISPUTED = 25
 _IN_PLACE = Q(holds_place=True)

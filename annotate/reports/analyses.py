@@ -46,11 +46,9 @@ from annotate.reports import (
 )
 from annotate.reports import leaderboard as boards
 from annotate.reports.rests_on import Judged, RestsOn
-from preferendum.formats.analyses import OF_STUDY, OF_TOPIC, Analysis
-from preferendum.formats.analyses.both_questions import BothQuestions
-from preferendum.formats.analyses.convergence import Curves
 from preferendum.formats.metric_names import why_absent
-from preferendum.formats.results import (
+from preferendum.formats.settings import KINDS_COUNTED
+from preferendum.results import (
     AgreementReport,
     DimensionAgreement,
     PairCounts,
@@ -59,11 +57,13 @@ from preferendum.formats.results import (
     SummaryForecast,
     from_json,
 )
-from preferendum.formats.results.metrics import StudyPairs, main_first
-from preferendum.formats.results.scores import rests_on_answers
-from preferendum.formats.results.statistics import LEVEL
-from preferendum.formats.settings import KINDS_COUNTED
-from preferendum.formats.shown import Choice, Shown
+from preferendum.results.metrics import StudyPairs, main_first
+from preferendum.results.scores import rests_on_answers
+from preferendum.results.statistics import LEVEL
+from preferendum.show.analyses import OF_STUDY, OF_TOPIC, Analysis
+from preferendum.show.analyses.both_questions import BothQuestions
+from preferendum.show.analyses.convergence import Curves
+from preferendum.show.shown import Choice, Shown
 
 #: All names of choices in addresses, over all analyses.
 CHOICES = (

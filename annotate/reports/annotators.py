@@ -20,8 +20,8 @@ from django.utils.translation import gettext_lazy as _
 from annotate.models import Annotator, AnnotatorReport, Assignment, AuditEntry, Judgment, Study
 from annotate.models.judging import order_of
 from preferendum.formats.answers import ANSWERS, SIDES, UNDONE, without_preference
-from preferendum.formats.results import AnnotatorFigures, Figure, from_json
-from preferendum.formats.results.statistics import share
+from preferendum.results import AnnotatorFigures, Figure, from_json
+from preferendum.results.statistics import share
 
 if TYPE_CHECKING:
     from django.db.models import QuerySet

@@ -12,12 +12,12 @@ from django.db.models import Q, QuerySet
 from annotate.models import Fit, Judgment, Score, Sentence, Study, System, Topic, Utility
 from annotate.reports import leaderboard as boards
 from annotate.reports.leaderboard import Board
-from preferendum.formats.analyses.two_systems import Keyed, Lead, Reason, Systems, TopicLine, TwoSystems
 from preferendum.formats.answers import PREFERENCES, SIDES, share_of_first, turned
 from preferendum.formats.reasons import listed
-from preferendum.formats.results import Difference, SourceWords, WordTerm, from_json
-from preferendum.formats.results.needed import Needed
-from preferendum.formats.results.scores import ODDS
+from preferendum.results import Difference, SourceWords, WordTerm, from_json
+from preferendum.results.needed import Needed
+from preferendum.results.scores import ODDS
+from preferendum.show.analyses.two_systems import Keyed, Lead, Reason, Systems, TopicLine, TwoSystems
 
 #: So many are shown, the weightiest first.
 MOST_WORDS, MOST_SENTENCES, MOST_ANSWERS = 30, 10, 10

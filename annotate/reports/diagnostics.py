@@ -13,13 +13,13 @@ from annotate.models import Annotator, Judgment, Ranking, Result, ScoredBy, Sent
 from annotate.models.judging import texts_of
 from annotate.reports.leaderboard import headline
 from annotate.reports.what_if import score_of
-from preferendum.formats.analyses import OF_STUDY, Analysis
-from preferendum.formats.analyses.coverage import TopicCoverage
-from preferendum.formats.analyses.influence import NamedInfluence
-from preferendum.formats.analyses.misfits import MisfittingSentence
-from preferendum.formats.analyses.smallest_set import AnswerOfSet, FoundSet
-from preferendum.formats.points import why_untested
-from preferendum.formats.results import Coverage, Influence, Key, Misfit, SmallestSet, from_json
+from preferendum.results import Coverage, Influence, Key, Misfit, SmallestSet, from_json
+from preferendum.show.analyses import OF_STUDY, Analysis
+from preferendum.show.analyses.coverage import TopicCoverage
+from preferendum.show.analyses.influence import NamedInfluence
+from preferendum.show.analyses.misfits import MisfittingSentence
+from preferendum.show.analyses.smallest_set import AnswerOfSet, FoundSet
+from preferendum.show.points import why_untested
 
 MISFITS = 50
 

@@ -9,7 +9,7 @@ import typst
 from django.utils.translation import gettext_lazy as _
 
 from annotate.reports.plots import Plot
-from preferendum.formats.plots import NARROW, PAPER
+from preferendum.show.plots import NARROW, PAPER
 
 #: The forms of a figure, with their media types.
 FIGURES = {"svg": "image/svg+xml", "pdf": "application/pdf", "png": "image/png"}

@@ -13,10 +13,10 @@ from annotate.models.judging import JudgmentQuerySet
 from annotate.reports import minutes, rests_on
 from annotate.reports.leaderboard import asked_about
 from annotate.reports.study import counts_by_topic, wanted_of
-from preferendum.formats.analyses.forecast import StudyForecast
-from preferendum.formats.results import Forecast as Record
-from preferendum.formats.results import Ground, SummaryForecast
-from preferendum.formats.results.scores import WIN_RATE
+from preferendum.formats.metric_names import WIN_RATE
+from preferendum.results import Forecast as Record
+from preferendum.results import Ground, SummaryForecast
+from preferendum.show.analyses.forecast import StudyForecast
 
 #: The pace is that of the last days.
 PACE = timedelta(days=7)

@@ -37,9 +37,8 @@ from annotate.reports.method import value_in_words
 from annotate.reports.rests_on import RestsOn
 from annotate.reports.standing import answer, by_author, open_tests, tests_of
 from annotate.reports.study import worker_is_there
-from preferendum.formats.analyses import annotator_agreement
-from preferendum.formats.points import Unit, over_all_topics, unit_of, why_untested
-from preferendum.formats.results import (
+from preferendum.formats.metric_names import WIN_RATE
+from preferendum.results import (
     CurvePoint,
     Difference,
     Ground,
@@ -48,10 +47,12 @@ from preferendum.formats.results import (
     StudyAgreement,
     SystemResult,
 )
-from preferendum.formats.results.length import ByLength
-from preferendum.formats.results.needed import Effort, Needed, needed
-from preferendum.formats.results.scores import WIN_RATE, PredictedSystem, PredictedSystems, has_intervals
-from preferendum.formats.results.statistics import Mean, quantile, rank, z_of
+from preferendum.results.length import ByLength
+from preferendum.results.needed import Effort, Needed, needed
+from preferendum.results.scores import PredictedSystem, PredictedSystems, has_intervals
+from preferendum.results.statistics import Mean, quantile, rank, z_of
+from preferendum.show.analyses import annotator_agreement
+from preferendum.show.points import Unit, over_all_topics, unit_of, why_untested
 
 #: So many topics without judgments are named.
 NAMED = 3

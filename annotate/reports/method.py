@@ -9,7 +9,7 @@ from django.utils.translation import gettext as _
 
 from annotate.models import Study
 from preferendum.formats.settings import SHARES, counting
-from preferendum.formats.shown import percent
+from preferendum.show.shown import percent
 
 if TYPE_CHECKING:
     from django.db.models import Field

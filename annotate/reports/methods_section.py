@@ -15,15 +15,14 @@ from annotate.audit_log import SettingChange
 from annotate.models import Recruitment
 from annotate.reports.method import name_in_words, phrase, value_in_words
 from annotate.reports.study_facts import StudyFacts
-from preferendum.formats import citations
 from preferendum.formats.answers import HALF
-from preferendum.formats.citations import CITATIONS, PROGRAM, ZOPF
-from preferendum.formats.latex import escaped
-from preferendum.formats.metric_names import title_of
-from preferendum.formats.points import why_untested
-from preferendum.formats.results import Bounded
-from preferendum.formats.results.scores import WIN_RATE
+from preferendum.formats.metric_names import WIN_RATE, title_of
 from preferendum.formats.settings import SETTINGS
+from preferendum.results import Bounded
+from preferendum.show import citations
+from preferendum.show.citations import CITATIONS, PROGRAM, ZOPF
+from preferendum.show.latex import escaped
+from preferendum.show.points import why_untested
 
 #: How a sentence cites a publication, and several together.
 _KEY = re.compile(r"\[\[([a-z0-9-]+)\]\]")

@@ -9,9 +9,9 @@ from django.db.models import CharField, F, FloatField, QuerySet, Value
 from django.db.models.fields.json import KeyTextTransform
 
 from annotate.models import ComputedScore, HumanScore, MetricScore, Score, Study, Summary, Topic
-from preferendum.formats.analyses.metric_scores import ScoresTable, SummaryScores
-from preferendum.formats.metric_names import why_absent
-from preferendum.formats.results.scores import AS_PRINTED, COMBINED, COVERAGE, IMPORTANCE, WIN_RATE, as_metrics
+from preferendum.formats.metric_names import AS_PRINTED, COMBINED, COVERAGE, IMPORTANCE, WIN_RATE, why_absent
+from preferendum.results.scores import as_metrics
+from preferendum.show.analyses.metric_scores import ScoresTable, SummaryScores
 
 #: The study's own scores, in their order before other metrics.
 OWN = (IMPORTANCE, COMBINED, AS_PRINTED, COVERAGE, WIN_RATE)

@@ -7,8 +7,8 @@ from typing import Any
 from django.db.models import Avg, Count, Q, QuerySet, Sum
 
 from annotate.models import Judgment, Sentence, Study, Topic
-from preferendum.formats.results.needed import Effort
-from preferendum.formats.results.planning import SECONDS
+from preferendum.results.needed import Effort
+from preferendum.results.planning import SECONDS
 
 #: An annotator who takes longer for a judgment was away.
 LONGEST = 300.0

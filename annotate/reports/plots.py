@@ -10,10 +10,10 @@ from django.utils.safestring import SafeString, mark_safe
 from django.utils.translation import gettext as _
 
 from annotate.reports.leaderboard import Board
-from preferendum.formats.plots import NARROW, WIDE, Drawing, IntervalRow, interval_plot, rank_plot
-from preferendum.formats.points import POINTS, Unit
-from preferendum.formats.results import LeaderboardRow
-from preferendum.formats.shown import figure
+from preferendum.results import LeaderboardRow
+from preferendum.show.plots import NARROW, WIDE, Drawing, IntervalRow, interval_plot, rank_plot
+from preferendum.show.points import POINTS, Unit
+from preferendum.show.shown import figure
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,7 +24,7 @@ class Plot:
 
     @property
     def wide(self) -> SafeString:
-        return mark_safe(self.draw(WIDE).on_page())  # noqa: S308  (preferendum.formats.plots escapes what it writes)
+        return mark_safe(self.draw(WIDE).on_page())  # noqa: S308  (preferendum.show.plots escapes what it writes)
 
     @property
     def narrow(self) -> SafeString:

@@ -11,8 +11,8 @@ from django.db.models.lookups import IsNull
 from django.utils.translation import gettext as _
 
 from annotate.models import Annotator, Assignment, Fit, Ranking, Study, Topic
-from preferendum.formats.results import Ground
 from preferendum.formats.settings import KINDS_COUNTED, CountedKinds
+from preferendum.results import Ground
 
 if TYPE_CHECKING:
     from django.db.models import QuerySet

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from annotate.models import Fit, Score, Study, System, Topic
 from annotate.reports import leaderboard as boards
-from preferendum.formats.analyses.score_map import SHADES, ScoredSummary, ScoreMap, SystemLine
+from preferendum.show.analyses.score_map import SHADES, ScoredSummary, ScoreMap, SystemLine
 
 
 def of_study(study: Study, scored_by: str) -> ScoreMap:

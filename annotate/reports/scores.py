@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterator, Sequence
 
 from annotate.models import Score, Sentence
-from preferendum.formats.results import Key, Part, SourceWords, WordTerm
+from preferendum.results import Key, Part, SourceWords, WordTerm
 
 #: A word that changes a score by less than this share of the weightiest one is not tinted.
 LIGHT = 0.05

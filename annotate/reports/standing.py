@@ -9,7 +9,7 @@ from dataclasses import replace
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
-from preferendum.formats.results import Difference, Ground, LeaderboardRow
+from preferendum.results import Difference, Ground, LeaderboardRow
 
 Rows = tuple[LeaderboardRow, ...]
 

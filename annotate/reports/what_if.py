@@ -8,9 +8,9 @@ from dataclasses import dataclass
 
 from annotate.models import ScoredBy, Study
 from annotate.reports.leaderboard import headline
-from preferendum.formats.points import Unit, unit_of
-from preferendum.formats.results import SystemResult, WhatIf
-from preferendum.formats.results.scores import WIN_RATE
+from preferendum.formats.metric_names import WIN_RATE
+from preferendum.results import SystemResult, WhatIf
+from preferendum.show.points import Unit, unit_of
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,9 +7,9 @@ from typing import Any
 
 from django import template
 
-from preferendum.formats.plots import decimals
-from preferendum.formats.points import Unit, what_a_point_is, what_a_win_rate_is
-from preferendum.formats.shown import DASH
+from preferendum.show.plots import decimals
+from preferendum.show.points import Unit, what_a_point_is, what_a_win_rate_is
+from preferendum.show.shown import DASH
 
 register = template.Library()
 register.simple_tag(what_a_point_is)

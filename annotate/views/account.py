@@ -31,7 +31,7 @@ from annotate.server.languages import speak
 from annotate.views.limited import limited
 from annotate.views.refusals import refusals_shown
 from annotate.views.second_factor import enter, let_in
-from preferendum.formats.points import unit_of
+from preferendum.show.points import unit_of
 
 
 class SignUpForm(forms.Form):

@@ -39,8 +39,8 @@ from benchmarks.corpora import SETS, read
 from preferendum.evidence import Evidence, Judgments, Settings, evidence
 from preferendum.fit import preference_matrix, sampling
 from preferendum.fit.similarity import DECIMALS, Similarity, similarity
-from preferendum.formats.results import Standing
-from preferendum.formats.results.statistics import Z95
+from preferendum.results import Standing
+from preferendum.results.statistics import Z95
 from preferendum.scoring import asking, importance, simulate
 from preferendum.scoring.ranking import Comparison
 

@@ -43,8 +43,8 @@ from benchmarks.worlds import TRUTHS, Vector, World, world
 from preferendum.evidence import Evidence, Judgments, Settings
 from preferendum.fit import preference_matrix, sampling
 from preferendum.fit.chances import fitted_chances
-from preferendum.formats.results import Standing
 from preferendum.formats.settings import SmoothChoice
+from preferendum.results import Standing
 from preferendum.scoring import asking, importance
 from preferendum.scoring.ranking import Comparison, Over
 

@@ -30,11 +30,11 @@ from preferendum.evidence import AS_PUBLISHED, Evidence, Judgments, Settings
 from preferendum.fit import preference_matrix
 from preferendum.fit.chances import Chances
 from preferendum.fit.similarity import Similarity, similarity
-from preferendum.formats.results import Standing
-from preferendum.meta.agreement import agreement
-from preferendum.meta.resampling import Resamples
-from preferendum.meta.scores import Scores, collect, judged_topics
-from preferendum.metrics.registry import metric
+from preferendum.methods.meta.agreement import agreement
+from preferendum.methods.meta.resampling import Resamples
+from preferendum.methods.meta.scores import Scores, collect, judged_topics
+from preferendum.methods.metrics.registry import metric
+from preferendum.results import Standing
 from preferendum.scoring import importance, simulate
 from preferendum.scoring.evaluate import evaluate
 from preferendum.scoring.ranking import Comparison

@@ -19,10 +19,10 @@ from benchmarks.archive.without_references import shown
 from benchmarks.corpora import SETS, read
 from preferendum.evidence import Evidence
 from preferendum.formats.readers.trained_metrics import TrainedMetric, written_trained_metric
-from preferendum.meta.preference_training import PreferenceCourse
-from preferendum.meta.reports import Sampling, metric_agreement
-from preferendum.meta.scores import collect, judged_topics
-from preferendum.metrics import registry
+from preferendum.methods.meta.preference_training import PreferenceCourse
+from preferendum.methods.meta.reports import Sampling, metric_agreement
+from preferendum.methods.meta.scores import collect, judged_topics
+from preferendum.methods.metrics import registry
 
 DIMENSIONS = ("relevance", "coherence", "fluency", "faithfulness")
 OTHERS = ("js", "js-consensus", "rouge-1", "rouge-su4")

@@ -26,7 +26,7 @@ import numpy as np
 
 from benchmarks.worlds import world
 from preferendum.evidence import Evidence, Settings
-from preferendum.formats.results import Standing
+from preferendum.results import Standing
 from preferendum.scoring.evaluate import evaluate
 from preferendum.scoring.ranking import Comparison
 from preferendum.scoring.smallest_set import JudgedTopic, smallest_set

@@ -29,8 +29,8 @@ from numpy.typing import NDArray
 from benchmarks.worlds import World, world
 from preferendum.evidence import Evidence, Judgments, Settings
 from preferendum.fit import preference_matrix
-from preferendum.formats.results import Difference, Standing
-from preferendum.formats.results.statistics import Z95
+from preferendum.results import Difference, Standing
+from preferendum.results.statistics import Z95
 from preferendum.scoring import asking, importance
 from preferendum.scoring.ranking import Comparison
 from preferendum.scoring.stopping import StopRule

@@ -36,12 +36,12 @@ sys.path.insert(0, str(Path(__file__).parents[2]))
 from benchmarks.worlds import made_up
 from preferendum.evidence import Evidence
 from preferendum.fit.similarity import similarity
-from preferendum.meta import agreement, correlation
-from preferendum.meta.reports import metric_agreement
-from preferendum.meta.resampling import Resamples, paired_tests
-from preferendum.meta.scores import collect
-from preferendum.metrics.porter import stem
-from preferendum.metrics.registry import metric
+from preferendum.methods.meta import agreement, correlation
+from preferendum.methods.meta.reports import metric_agreement
+from preferendum.methods.meta.resampling import Resamples, paired_tests
+from preferendum.methods.meta.scores import collect
+from preferendum.methods.metrics.porter import stem
+from preferendum.methods.metrics.registry import metric
 from preferendum.scoring import simulate
 
 Result = TypeVar("Result")

@@ -26,7 +26,7 @@ from benchmarks.corpora import DATA, read
 from preferendum.evidence import Evidence, Judgments, Settings
 from preferendum.fit import preference_matrix
 from preferendum.fit.similarity import similarity
-from preferendum.formats.results import Standing
+from preferendum.results import Standing
 from preferendum.scoring.importance import score, share_words
 from preferendum.scoring.ranking import Comparison
 

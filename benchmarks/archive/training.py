@@ -17,9 +17,9 @@ from benchmarks.archive.metrics_page import human_scores
 from benchmarks.corpora import SETS, read
 from benchmarks.worlds import made_up
 from preferendum.evidence import Evidence
-from preferendum.formats.results import Correlation
-from preferendum.meta.scores import dimensions_of, judged_topics
-from preferendum.meta.training import TRAINERS, Course, TooLittle, Training, topic_examples
+from preferendum.methods.meta.scores import dimensions_of, judged_topics
+from preferendum.methods.meta.training import TRAINERS, Course, TooLittle, Training, topic_examples
+from preferendum.results import Correlation
 
 
 def made(topics: int, systems: int) -> list[Evidence]:

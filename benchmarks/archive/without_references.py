@@ -18,10 +18,10 @@ from collections.abc import Sequence
 
 from benchmarks.corpora import DOCUMENTS, POOLS, SETS, read
 from preferendum.evidence import Evidence
-from preferendum.formats.results import Bounded
-from preferendum.meta.reports import Sampling, metric_agreement
-from preferendum.meta.scores import collect, judged_topics
-from preferendum.metrics import registry
+from preferendum.methods.meta.reports import Sampling, metric_agreement
+from preferendum.methods.meta.scores import collect, judged_topics
+from preferendum.methods.metrics import registry
+from preferendum.results import Bounded
 
 #: From where else the regression may learn the same human score.
 OTHER = {"summeval_op": "summeval", "summeval": "summeval_op"}

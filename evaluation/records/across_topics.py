@@ -15,8 +15,8 @@ from annotate.models.study import sum_of_topics
 from evaluation.records.derived import note
 from preferendum.evidence import Evidence, evidence
 from preferendum.formats.metric_names import ACROSS_TOPICS, listed_metrics, rests_on_all_topics
-from preferendum.meta.across_topics import AcrossTopics
-from preferendum.meta.study_reports import with_jackknifed
+from preferendum.methods.meta.across_topics import AcrossTopics
+from preferendum.methods.meta.study_reports import with_jackknifed
 from preferendum.statistics import finite
 
 

@@ -24,7 +24,7 @@ from preferendum.annotators.agreement import PairJudgments
 from preferendum.annotators.answers import Answers
 from preferendum.evidence import Judgments
 from preferendum.formats.answers import SHARES
-from preferendum.formats.results import AnnotatorFigures, StudyAgreement, to_json
+from preferendum.results import AnnotatorFigures, StudyAgreement, to_json
 
 Vector = NDArray[np.float64]
 Numbers = NDArray[np.int64]

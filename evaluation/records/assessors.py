@@ -6,7 +6,7 @@ from annotate import exports
 from annotate.database.snapshot import snapshot
 from annotate.models import HumanScore, PyramidAnnotation, Summary
 from preferendum.annotators.assessors import Rating
-from preferendum.meta.assessors import Assessed
+from preferendum.methods.meta.assessors import Assessed
 
 
 @snapshot()

@@ -13,9 +13,9 @@ from annotate.models import Fit, Result, Topic
 from evaluation.records.derived import keep_of_topic, note, publish
 from evaluation.records.evidence import Snapshot
 from evaluation.records.metrics import VERSIONS, StudyScores, load_study_scores
-from preferendum.formats.results import Convergence, SampledAgreement, StudyConvergence, TopicSamples
-from preferendum.meta.study_convergence import MOST_SENTENCES, Human, SampledTopic, Step, humans
-from preferendum.meta.study_reports import Part
+from preferendum.methods.meta.study_convergence import MOST_SENTENCES, Human, SampledTopic, Step, humans
+from preferendum.methods.meta.study_reports import Part
+from preferendum.results import Convergence, SampledAgreement, StudyConvergence, TopicSamples
 
 
 @dataclass(frozen=True, slots=True)

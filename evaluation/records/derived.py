@@ -12,9 +12,9 @@ from django.utils import timezone
 
 from annotate.models import Result, Study, Topic
 from annotate.models.analysis import choice_of, of_head
-from preferendum.formats.results import to_json
-from preferendum.formats.results.metrics import Peers
-from preferendum.meta.study_pairs import Key
+from preferendum.methods.meta.study_pairs import Key
+from preferendum.results import to_json
+from preferendum.results.metrics import Peers
 
 #: The keys that a record is kept under.
 Keys = tuple[str, ...]

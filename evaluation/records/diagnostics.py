@@ -12,7 +12,7 @@ from annotate.models.analysis import of_head, version_of_examinations
 from evaluation.records.derived import keep_of_topic
 from evaluation.records.evidence import Snapshot, Split, load_evidence
 from preferendum.annotators.diagnostics import Diagnosis, Vector
-from preferendum.formats.results import TopicDiagnostics
+from preferendum.results import TopicDiagnostics
 from preferendum.statistics import finite
 
 #: Six digits are enough to show influence, and take a third of the space.

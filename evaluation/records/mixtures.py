@@ -15,10 +15,10 @@ from evaluation.records.derived import at_rest, keep_of_topic, publish, with_int
 from evaluation.records.evidence import Snapshot, load_evidence
 from evaluation.records.metrics import VERSIONS
 from preferendum.evidence import evidence
-from preferendum.formats.results import TopicMixtures
-from preferendum.meta.resampling import Vector
-from preferendum.meta.study_convergence import MOST_SENTENCES
-from preferendum.metrics.preferences import MixedPreferences
+from preferendum.methods.meta.resampling import Vector
+from preferendum.methods.meta.study_convergence import MOST_SENTENCES
+from preferendum.methods.metrics.preferences import MixedPreferences
+from preferendum.results import TopicMixtures
 from preferendum.statistics import finite
 
 _LONG = Exists(Sentence.objects.filter(topic=OuterRef("pk"), position__gte=MOST_SENTENCES).order_by())

@@ -34,7 +34,7 @@ from evaluation.records.evidence import Snapshot
 from evaluation.records.suggestions import replace_suggestions
 from preferendum.about import __version__
 from preferendum.evidence import AS_PUBLISHED, Settings
-from preferendum.formats.results import (
+from preferendum.results import (
     CurvePoint,
     Difference,
     Ground,
@@ -46,7 +46,7 @@ from preferendum.formats.results import (
     from_json,
     to_json,
 )
-from preferendum.formats.results.scores import is_tested
+from preferendum.results.scores import is_tested
 from preferendum.scoring.asking import NO_PAIRS, Queue
 from preferendum.scoring.covariance import pack, unpack
 from preferendum.scoring.evaluate import TopicResult

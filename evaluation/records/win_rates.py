@@ -39,7 +39,7 @@ from evaluation.records.results import Standings, save_ranking
 from preferendum.about import __version__
 from preferendum.evidence import Evidence, evidence
 from preferendum.formats.answers import SHARES
-from preferendum.formats.results import Outcome, Standing, SystemResult
+from preferendum.results import Outcome, Standing, SystemResult
 from preferendum.scoring.ranking import Comparison
 from preferendum.scoring.stopping import StopRule
 from preferendum.scoring.win_rate import ENDS, Answers, WinRates

@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.stats import binom
 
-from preferendum.formats.results import (
+from preferendum.results import (
     Agreement,
     AlphaPoint,
     Bounded,
@@ -29,8 +29,8 @@ from preferendum.formats.results import (
     TopicAgreement,
     Why,
 )
-from preferendum.formats.results.agreement import FEWEST_PAIRS, UNKNOWN
-from preferendum.formats.results.statistics import wilson
+from preferendum.results.agreement import FEWEST_PAIRS, UNKNOWN
+from preferendum.results.statistics import wilson
 from preferendum.statistics import bounded, bounded_share, finite
 
 Vector = NDArray[np.float64]

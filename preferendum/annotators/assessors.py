@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from preferendum.formats.checks.text import visible
-from preferendum.formats.results import AssessorFigure, Bounded, Figure
+from preferendum.results import AssessorFigure, Bounded, Figure
 from preferendum.statistics import bounded
 
 Matrix = NDArray[np.float64]

@@ -15,8 +15,8 @@ import numpy as np
 
 from preferendum.annotators.assessors import ranked
 from preferendum.formats.pyramid import Annotation, Contributor, Peer
-from preferendum.formats.results import AssessorFigure
-from preferendum.metrics.pyramid import modified
+from preferendum.methods.metrics.pyramid import modified
+from preferendum.results import AssessorFigure
 from preferendum.statistics import mean
 
 #: The words of a contributor's parts, folded.

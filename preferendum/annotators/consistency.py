@@ -8,8 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from preferendum.annotators.answers import Answers, Numbers, Sheet
-from preferendum.formats.results import Figure
-from preferendum.formats.results.statistics import share
+from preferendum.results import Figure
+from preferendum.results.statistics import share
 
 #: The share of circular triads under coin tosses.
 CIRCULAR_BY_CHANCE = 0.25

@@ -22,7 +22,7 @@ from preferendum.annotators.reliability import weighed
 from preferendum.evidence import Evidence, Judgments, Settings
 from preferendum.fit import newton, preference_matrix, zermelo
 from preferendum.fit.similarity import Similarity
-from preferendum.formats.results import Coverage, Influence, Misfit, SystemInfluence, TopicInfluence
+from preferendum.results import Coverage, Influence, Misfit, SystemInfluence, TopicInfluence
 from preferendum.scoring.evaluate import prepare, score
 
 Vector = NDArray[np.float64]

@@ -15,8 +15,8 @@ from preferendum.annotators.answers import Answers, Numbers, Sheet, rows_of_each
 from preferendum.annotators.consistency import circularity, repeats
 from preferendum.annotators.detectors import Honesty, Responses, Suspicion, honesty, suspect
 from preferendum.annotators.reliability import Reliability
-from preferendum.formats.results import AnnotatorFigures, Figure
-from preferendum.formats.results.statistics import Z95, share
+from preferendum.results import AnnotatorFigures, Figure
+from preferendum.results.statistics import Z95, share
 from preferendum.statistics import even_odds_p, finite, mean, median, robust_z
 
 Vector = NDArray[np.float64]

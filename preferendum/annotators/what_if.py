@@ -11,7 +11,7 @@ from collections.abc import Sequence
 import numpy as np
 from scipy import stats
 
-from preferendum.formats.results import Agreement, Difference, Outcome, Standing, WhatIf
+from preferendum.results import Agreement, Difference, Outcome, Standing, WhatIf
 from preferendum.scoring.ranking import Comparison
 from preferendum.statistics import finite
 

@@ -13,14 +13,14 @@ from preferendum.cli import common, compared
 from preferendum.cli.agreement_tables import agreement_rows, agreement_tables, beside_table
 from preferendum.cli.common import Command, InputError, Output
 from preferendum.evidence import Evidence, Settings
-from preferendum.formats.analyses.system_pairs import counts_table
-from preferendum.formats.results import AgreementReport, SystemPairs, to_json
-from preferendum.meta.reports import Sampling, dimension_agreement
-from preferendum.meta.scores import Scores
-from preferendum.meta.system_pairs import all_system_pairs
-from preferendum.metrics.preferences import Preferences, mixed
-from preferendum.metrics.registry import Metric
+from preferendum.methods.meta.reports import Sampling, dimension_agreement
+from preferendum.methods.meta.scores import Scores
+from preferendum.methods.meta.system_pairs import all_system_pairs
+from preferendum.methods.metrics.preferences import Preferences, mixed
+from preferendum.methods.metrics.registry import Metric
+from preferendum.results import AgreementReport, SystemPairs, to_json
 from preferendum.scoring.simulations import Simulation, Source
+from preferendum.show.analyses.system_pairs import counts_table
 
 DRAWS = 1000
 

@@ -6,13 +6,13 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 
 from preferendum.cli.tables import Table
-from preferendum.formats import shown
-from preferendum.formats.analyses import metric_agreement
-from preferendum.formats.analyses.metric_agreement import COEFFICIENTS, LEVELS, judging_took
-from preferendum.formats.results import AgreementReport, MetricAgreement
-from preferendum.formats.results.agreement import Bounded
-from preferendum.formats.results.metrics import Level
-from preferendum.formats.shown import Cell
+from preferendum.results import AgreementReport, MetricAgreement
+from preferendum.results.agreement import Bounded
+from preferendum.results.metrics import Level
+from preferendum.show import shown
+from preferendum.show.analyses import metric_agreement
+from preferendum.show.analyses.metric_agreement import COEFFICIENTS, LEVELS, judging_took
+from preferendum.show.shown import Cell
 
 Figure = Callable[[MetricAgreement], float | None]
 

@@ -7,10 +7,10 @@ from collections.abc import Iterator
 
 from preferendum.cli import common, compared
 from preferendum.cli.common import Command, InputError, Output
-from preferendum.formats.analyses import assessors
-from preferendum.formats.results import AssessorsReport, to_json
-from preferendum.formats.shown import Table
-from preferendum.meta.assessors import DRAWS, assessed, assessors_report
+from preferendum.methods.meta.assessors import DRAWS, assessed, assessors_report
+from preferendum.results import AssessorsReport, to_json
+from preferendum.show.analyses import assessors
+from preferendum.show.shown import Table
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:

@@ -14,8 +14,8 @@ from preferendum.evidence import Evidence, evidence
 from preferendum.formats import Summary, Topic, write_topics
 from preferendum.formats.readers.late import BASELINE
 from preferendum.formats.readers.word_counts import WordCounts
-from preferendum.metrics.background import FEWEST_TOPICS, others_words, read_background
-from preferendum.metrics.registry import UnknownMetric
+from preferendum.methods.metrics.background import FEWEST_TOPICS, others_words, read_background
+from preferendum.methods.metrics.registry import UnknownMetric
 from preferendum.summarizers import SUMMARIZERS, TOPIC_WORDS, WORDS, standard_summaries
 
 

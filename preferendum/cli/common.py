@@ -19,13 +19,14 @@ from preferendum.archived import evidence_of
 from preferendum.cli.tables import Table, as_csv
 from preferendum.evidence import AS_PUBLISHED, Evidence, Settings, evidence, with_bases
 from preferendum.fit.similarity import similarity
-from preferendum.formats import Bundle, Preference, existing_from, read, shown
+from preferendum.formats import Bundle, Preference, existing_from, read
 from preferendum.formats.archive import study
 from preferendum.formats.readers.late import METRIC_SCORES
 from preferendum.formats.readers.preferences import kind_of
 from preferendum.formats.settings import KINDS_COUNTED, SCORING, Setting, StudySettings, as_word, idle_among
 from preferendum.scoring import simulate
 from preferendum.scoring.simulations import Source, has_source, sentence_values
+from preferendum.show import shown
 
 PAIRS = 1000
 #: With fewer, the ends of a 95% interval are a matter of chance.

@@ -11,12 +11,12 @@ from typing import get_args
 from preferendum.cli import common
 from preferendum.cli.common import InputError
 from preferendum.evidence import Evidence, Settings
-from preferendum.formats.results.metrics import Peers
-from preferendum.formats.results.scores import IMPORTANCE, WIN_RATE
-from preferendum.formats.results.statistics import LEVEL
-from preferendum.meta.scores import NoHumanScores, Scores, among_peers, collect, dimensions_of, judged_topics
-from preferendum.metrics import registry
-from preferendum.metrics.registry import Metric, MissingEvidence, Need, UnknownMetric
+from preferendum.formats.metric_names import IMPORTANCE, WIN_RATE
+from preferendum.methods.meta.scores import NoHumanScores, Scores, among_peers, collect, dimensions_of, judged_topics
+from preferendum.methods.metrics import registry
+from preferendum.methods.metrics.registry import Metric, MissingEvidence, Need, UnknownMetric
+from preferendum.results.metrics import Peers
+from preferendum.results.statistics import LEVEL
 from preferendum.scoring.evaluate import UndeterminedTopic
 
 USUAL = ("preferences", "rouge-1", "rouge-2", "rouge-su4", "js")

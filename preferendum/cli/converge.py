@@ -9,12 +9,12 @@ from pathlib import Path
 from preferendum.cli import common, compared
 from preferendum.cli.common import Command, InputError, Output
 from preferendum.evidence import Evidence
-from preferendum.formats.analyses import convergence
-from preferendum.formats.plots import PAPER
-from preferendum.formats.results import Convergence, to_json
-from preferendum.meta.convergence import RUNS, SIZES, convergence_report
-from preferendum.metrics.preferences import Preferences
-from preferendum.metrics.registry import Metric
+from preferendum.methods.meta.convergence import RUNS, SIZES, convergence_report
+from preferendum.methods.metrics.preferences import Preferences
+from preferendum.methods.metrics.registry import Metric
+from preferendum.results import Convergence, to_json
+from preferendum.show.analyses import convergence
+from preferendum.show.plots import PAPER
 
 USUAL = ("preferences", "preferences:published", "rouge-1", "rouge-2", "rouge-su4", "js")
 USUAL_SIZES = (*SIZES, None)

@@ -13,17 +13,18 @@ from preferendum.cli.common import Command, InputError, Output
 from preferendum.cli.win_rates import percent
 from preferendum.evidence import Evidence, Settings
 from preferendum.fit.effects import USUAL_ITEM, USUAL_SYSTEM, Variances
-from preferendum.formats.analyses import forecast
-from preferendum.formats.analyses.forecast import StudyForecast
+from preferendum.formats.metric_names import WIN_RATE
 from preferendum.formats.records import Of
-from preferendum.formats.results import Ground, SummaryForecast, to_json
-from preferendum.formats.results.planning import POWER, seconds_of
-from preferendum.formats.results.scores import WIN_RATE, is_tested
 from preferendum.formats.settings import StudySettings
+from preferendum.results import Ground, SummaryForecast, to_json
+from preferendum.results.planning import POWER, seconds_of
+from preferendum.results.scores import is_tested
 from preferendum.scoring import planning, planning_summaries
 from preferendum.scoring.planning import RUNS, TYPICAL, TYPICAL_TIES, Assumed, Prepared
 from preferendum.scoring.summary_answers import answers_of
 from preferendum.scoring.win_rate import win_rates
+from preferendum.show.analyses import forecast
+from preferendum.show.analyses.forecast import StudyForecast
 from preferendum.text import tokens
 
 

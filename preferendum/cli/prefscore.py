@@ -13,8 +13,8 @@ from preferendum.cli import common
 from preferendum.cli.common import Command, InputError, Output
 from preferendum.cli.tables import Table
 from preferendum.evidence import Evidence, evidence
-from preferendum.formats.shown import Cell
-from preferendum.learned.presets import PRESETS, preferred
+from preferendum.methods.learned.presets import PRESETS, preferred
+from preferendum.show.shown import Cell
 
 EXTRA = ("torch", "transformers", "safetensors")
 
@@ -97,7 +97,7 @@ def _learned() -> ModuleType:
             f"{lacking[0]} is not installed. In an environment of its own: pip install --require-hashes "
             "-r requirements/learned.txt"
         )
-    from preferendum.learned import scorer
+    from preferendum.methods.learned import scorer
 
     return scorer
 

@@ -11,15 +11,15 @@ from preferendum.cli import common
 from preferendum.cli.common import Command, InputError, Output
 from preferendum.cli.tables import Table
 from preferendum.evidence import Evidence
-from preferendum.formats.points import why_untested
+from preferendum.formats.metric_names import WIN_RATE
 from preferendum.formats.records import Of
-from preferendum.formats.results import Replay, to_json
-from preferendum.formats.results.scores import WIN_RATE
-from preferendum.formats.results.statistics import Z95
+from preferendum.results import Replay, to_json
+from preferendum.results.statistics import Z95
 from preferendum.scoring import planning
 from preferendum.scoring.planning_summaries import SIZES
 from preferendum.scoring.replaying import RUNS, replay, replay_summaries
 from preferendum.scoring.summary_answers import answers_of, summaries_there
+from preferendum.show.points import why_untested
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:

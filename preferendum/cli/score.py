@@ -12,14 +12,14 @@ from preferendum.cli.common import Command, InputError, Output
 from preferendum.cli.tables import Table
 from preferendum.cli.win_rates import LABEL, Rated, percent
 from preferendum.evidence import UNDETERMINED_PRIOR, Evidence, Settings
-from preferendum.formats.points import Unit, over_all_topics, unit_of, what_a_point_is, why_untested
-from preferendum.formats.results import Ground, SystemResult, to_json
-from preferendum.formats.results.length import ByLength
-from preferendum.formats.results.scores import has_intervals, is_tested
-from preferendum.formats.shown import Show, decimals
+from preferendum.results import Ground, SystemResult, to_json
+from preferendum.results.length import ByLength
+from preferendum.results.scores import has_intervals, is_tested
 from preferendum.scoring.evaluate import SummaryResult, TopicResult, UndeterminedTopic, bounds_of, evaluate
 from preferendum.scoring.missing import means_of_missing
 from preferendum.scoring.ranking import Comparison
+from preferendum.show.points import Unit, over_all_topics, unit_of, what_a_point_is, why_untested
+from preferendum.show.shown import Show, decimals
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:

@@ -13,14 +13,14 @@ import numpy as np
 from preferendum.cli import common
 from preferendum.cli.common import Command, InputError, Output
 from preferendum.evidence import Evidence, Settings
-from preferendum.formats.analyses import sentence_ranking
 from preferendum.formats.checks.complaints import Complaints, Place
 from preferendum.formats.readers.sentence_values import read_sentence_values
-from preferendum.formats.results import to_json
-from preferendum.formats.results.metrics import Values
-from preferendum.meta.agreement import Vector
-from preferendum.meta.sentence_ranking import SMOOTHINGS, sentence_report, values_from
+from preferendum.methods.meta.agreement import Vector
+from preferendum.methods.meta.sentence_ranking import SMOOTHINGS, sentence_report, values_from
+from preferendum.results import to_json
+from preferendum.results.metrics import Values
 from preferendum.scoring.simulations import Source
+from preferendum.show.analyses import sentence_ranking
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:

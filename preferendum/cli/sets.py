@@ -7,10 +7,10 @@ from collections.abc import Iterator
 
 from preferendum.cli import common, compared
 from preferendum.cli.common import Command, Output
-from preferendum.formats.analyses import document_sets
-from preferendum.formats.results import DocumentSetsReport, to_json
-from preferendum.formats.shown import Table
-from preferendum.meta.document_sets import document_sets_report
+from preferendum.methods.meta.document_sets import document_sets_report
+from preferendum.results import DocumentSetsReport, to_json
+from preferendum.show.analyses import document_sets
+from preferendum.show.shown import Table
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:

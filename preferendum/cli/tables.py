@@ -9,11 +9,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 
-from preferendum.formats import shown
-from preferendum.formats.latex import one_line, write_latex
-from preferendum.formats.plots import decimals
 from preferendum.formats.readers.tables import write_rows
-from preferendum.formats.shown import Cell
+from preferendum.show import shown
+from preferendum.show.latex import one_line, write_latex
+from preferendum.show.plots import decimals
+from preferendum.show.shown import Cell
 
 P_VALUES = frozenset(("p", "Holm", "Williams"))
 P_DECIMALS = 4

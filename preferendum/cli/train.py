@@ -16,16 +16,16 @@ from preferendum.evidence import Evidence, evidence, with_bases
 from preferendum.formats.checks import limits
 from preferendum.formats.readers import trained_metrics
 from preferendum.formats.readers.trained_metrics import KINDS, TrainedMetric, written_trained_metric
-from preferendum.formats.results import Correlation, TopicExamples, TrainingReport
-from preferendum.formats.results.metrics import Peers
-from preferendum.formats.results.preference_training import PreferenceTraining
-from preferendum.meta.assessors import without_assessors
-from preferendum.meta.preference_training import PreferenceCourse
-from preferendum.meta.subset_regression import NotConverged
-from preferendum.meta.training import TRAINERS, Course, TooLittle, Training, topic_examples
-from preferendum.metrics.input_similarity import TOPIC_WORDS
-from preferendum.metrics.registry import MissingEvidence, UnknownMetric
-from preferendum.papers.prefscore import Documents
+from preferendum.methods.meta.assessors import without_assessors
+from preferendum.methods.meta.preference_training import PreferenceCourse
+from preferendum.methods.meta.subset_regression import NotConverged
+from preferendum.methods.meta.training import TRAINERS, Course, TooLittle, Training, topic_examples
+from preferendum.methods.metrics.input_similarity import TOPIC_WORDS
+from preferendum.methods.metrics.registry import MissingEvidence, UnknownMetric
+from preferendum.methods.papers.prefscore import Documents
+from preferendum.results import Correlation, TopicExamples, TrainingReport
+from preferendum.results.metrics import Peers
+from preferendum.results.preference_training import PreferenceTraining
 
 (FROM_REFERENCES,) = trained_metrics.FROM_REFERENCES
 

@@ -11,15 +11,15 @@ import numpy as np
 from preferendum.cli import common
 from preferendum.cli.tables import Table
 from preferendum.evidence import Evidence
-from preferendum.formats.points import what_a_win_rate_is
-from preferendum.formats.results import Difference, Ground, SystemResult, to_json
-from preferendum.formats.results.statistics import Mean
-from preferendum.formats.shown import DASH, Cell, Show
+from preferendum.results import Difference, Ground, SystemResult, to_json
+from preferendum.results.statistics import Mean
 from preferendum.scoring import later_systems
 from preferendum.scoring.later_systems import Predicted
 from preferendum.scoring.ranking import Comparison
 from preferendum.scoring.summary_answers import answers_of, summaries_there
 from preferendum.scoring.win_rate import ENDS, WinRates, win_rates
+from preferendum.show.points import what_a_win_rate_is
+from preferendum.show.shown import DASH, Cell, Show
 
 LABEL = "win rate"
 

@@ -6,7 +6,6 @@ command line all read the same files with the same checks.
 
 from preferendum.formats.checks.checking import existing_from
 from preferendum.formats.checks.complaints import message
-from preferendum.formats.latex import write_latex
 from preferendum.formats.readers.preferences import write_preferences
 from preferendum.formats.readers.reading import read, read_metric_scores
 from preferendum.formats.readers.tables import write_rows

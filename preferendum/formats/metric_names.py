@@ -1,7 +1,7 @@
 """The names and options of metrics that can score a study's summaries, in addition to its own scores.
 
-`preferendum.metrics` has the metrics; a test compares both. Options that name a file are left to the command line: the
-website reads no files by name.
+`preferendum.methods.metrics` has the metrics; a test compares both. Options that name a file are left to the command
+line: the website reads no files by name.
 """
 
 from __future__ import annotations
@@ -9,9 +9,17 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-from preferendum.formats.results.scores import AS_PRINTED, COMBINED, COVERAGE, IMPORTANCE, WIN_RATE
 from preferendum.formats.words import gettext as _
 from preferendum.formats.words import gettext_noop
+
+#: Before the names of a study's own scores, where they stand among metrics.
+PREFERENCES = "preferences:"
+#: They, in the order in which they are compared; by the names that the command line knows.
+IMPORTANCE, COMBINED, AS_PRINTED, COVERAGE = (
+    f"{PREFERENCES}{name}" for name in ("importance", "combined", "published", "coverage")
+)
+#: The score from answers about whole summaries, likewise.
+WIN_RATE = "win-rate"
 
 _FLAG, _WHOLE, _NUMBER = "", "=[1-9][0-9]{0,4}", r"=[1-9][0-9]{0,2}(\.[0-9]{1,5})?"
 _SHARE = r"=(0(\.[0-9]{1,5})?|1)"
@@ -127,7 +135,7 @@ def scorer_name(by: str, by_human: bool) -> str:
     return _("People: %(dimension)s") % {"dimension": by} if by_human else title_of(by)
 
 
-#: What a topic may lack for a metric (`preferendum.metrics.registry.Need`).
+#: What a topic may lack for a metric (`preferendum.methods.metrics.registry.Need`).
 _LACKING = {
     "documents": gettext_noop("%(metric)s needs documents. Topics without any: %(topics)s."),
     "references": gettext_noop("%(metric)s needs references. Topics without any: %(topics)s."),

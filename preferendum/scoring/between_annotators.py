@@ -38,7 +38,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from preferendum.formats.results import Standing
+from preferendum.results import Standing
 
 Matrix = NDArray[np.float64]
 Vector = NDArray[np.float64]
@@ -52,7 +52,7 @@ FEWEST = 1.5
 @dataclass(frozen=True, slots=True)
 class Tastes:
     """How far annotators differ. `ratio`: how many times the variance of answers is what it is with them, with so many
-    degrees of `freedom`; `spread`: see `preferendum.formats.results.Ground`."""
+    degrees of `freedom`; `spread`: see `preferendum.results.Ground`."""
 
     ratio: float = 1.0
     freedom: float = np.inf

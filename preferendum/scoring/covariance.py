@@ -15,8 +15,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import linalg
 
-from preferendum.formats.results import AnnotatorShares, ScoreCovariance, Standing
-from preferendum.formats.results.statistics import MOST_COMPARED
+from preferendum.results import AnnotatorShares, ScoreCovariance, Standing
+from preferendum.results.statistics import MOST_COMPARED
 from preferendum.scoring.ranking import Comparison
 
 Matrix = NDArray[np.float64]

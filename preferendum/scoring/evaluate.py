@@ -18,9 +18,9 @@ from preferendum.fit.chances import Chances
 from preferendum.fit.similarity import Similarity
 from preferendum.fit.similarity import similarity as build_similarity
 from preferendum.fit.uncertainty import Covariance
-from preferendum.formats.results import CurvePoint, Part, SourceWords, Standing
-from preferendum.formats.results.statistics import Z95, Mean
 from preferendum.formats.settings import ScoreChoice
+from preferendum.results import CurvePoint, Part, SourceWords, Standing
+from preferendum.results.statistics import Z95, Mean
 from preferendum.scoring.importance import SharedWords, cleared_values, share_words, source_words
 from preferendum.scoring.importance import score as score_words
 from preferendum.scoring.published import Matched, match

@@ -44,8 +44,8 @@ from scipy.stats import rankdata
 
 from preferendum.evidence import Evidence
 from preferendum.fit.chances import Chances, Shares
-from preferendum.formats.results import SourceWords
-from preferendum.formats.results.scores import ODDS
+from preferendum.results import SourceWords
+from preferendum.results.scores import ODDS
 from preferendum.scoring.asking import Telling
 from preferendum.scoring.content import content, counts, spellings
 from preferendum.scoring.scores import Scores, unknown

@@ -23,7 +23,7 @@ from scipy.special import stdtrit
 
 from preferendum.evidence import Evidence
 from preferendum.fit.kernel import expected
-from preferendum.formats.results.statistics import LEVEL
+from preferendum.results.statistics import LEVEL
 from preferendum.scoring.content import content
 from preferendum.scoring.win_rate import WinRates
 

@@ -15,7 +15,7 @@ from collections.abc import Collection, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from preferendum.formats.results import TopicInfluence
+from preferendum.results import TopicInfluence
 from preferendum.scoring.win_rate import Answers, between_systems, fit, surpluses, win_rates
 
 Vector = NDArray[np.float64]

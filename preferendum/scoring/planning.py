@@ -24,8 +24,8 @@ from preferendum.evidence import Evidence, Judgments, Settings, SummaryText
 from preferendum.fit.preference_matrix import Estimate
 from preferendum.fit.similarity import Similarity, similarity, whole
 from preferendum.formats.readers.word_counts import WordCounts
-from preferendum.formats.results import Forecast, ForecastPoint
-from preferendum.metrics.background import others_words
+from preferendum.methods.metrics.background import others_words
+from preferendum.results import Forecast, ForecastPoint
 from preferendum.scoring.asking import Queue, equally_likely_pairs, telling_pairs
 from preferendum.scoring.evaluate import Texts, UndeterminedTopic, estimate, prepare, score
 from preferendum.scoring.importance import SharedWords
@@ -50,7 +50,7 @@ ENOUGH_TO_LEARN = 1.0
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Assumed:
-    """What is assumed of sentences and annotators: see `preferendum.formats.results.Forecast`."""
+    """What is assumed of sentences and annotators: see `preferendum.results.Forecast`."""
 
     variance: float
     share: float

@@ -17,7 +17,7 @@ import numpy as np
 
 from preferendum.fit.effects import Variances
 from preferendum.fit.kernel import expected
-from preferendum.formats.results import ForecastPoint, SummaryForecast
+from preferendum.results import ForecastPoint, SummaryForecast
 
 #: The default numbers of answers a topic to try.
 SIZES = (1, 2, 5, 10, 20, 50)

@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 from preferendum.evidence import Evidence
 from preferendum.fit.preference_matrix import Estimate
 from preferendum.fit.similarity import Similarity, nearest_to
-from preferendum.formats.results import Part
+from preferendum.results import Part
 from preferendum.scoring.scores import Scores, unknown
 from preferendum.text import tokens
 

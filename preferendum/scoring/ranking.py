@@ -24,8 +24,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import chdtr, stdtr, stdtrit
 
-from preferendum.formats.results import Difference, Ground, Standing, SystemResult
-from preferendum.formats.results.statistics import DECIMALS, LEVEL, MOST_COMPARED, Mean, rank
+from preferendum.results import Difference, Ground, Standing, SystemResult
+from preferendum.results.statistics import DECIMALS, LEVEL, MOST_COMPARED, Mean, rank
 from preferendum.scoring.between_annotators import Panel, Tastes, mean_away, squares_away
 from preferendum.scoring.missing import Additive
 from preferendum.scoring.skewness import reach, signed_root
@@ -85,7 +85,7 @@ class _Estimates:
 class Comparison:
     """Compares systems over the same topics, in the order of their names.
 
-    Without `is_tested` (`preferendum.formats.results.scores`) differences have only intervals, and there are no
+    Without `is_tested` (`preferendum.results.scores`) differences have only intervals, and there are no
     possible ranks.
     """
 

@@ -15,8 +15,8 @@ from scipy.stats import kendalltau
 from preferendum.evidence import Evidence, Judgments, Settings
 from preferendum.fit.chances import RANDOM_SHARE
 from preferendum.fit.preference_matrix import Estimate
-from preferendum.formats.results import ForecastPoint, Replay, ReplayPoint, Standing
-from preferendum.formats.results.scores import is_tested
+from preferendum.results import ForecastPoint, Replay, ReplayPoint, Standing
+from preferendum.results.scores import is_tested
 from preferendum.scoring import planning, planning_summaries
 from preferendum.scoring.evaluate import score
 from preferendum.scoring.planning import Prepared

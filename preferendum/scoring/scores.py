@@ -9,8 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from preferendum.fit.chances import Shares
-from preferendum.formats.results import AnnotatorShares, Standing
-from preferendum.formats.results.scores import Key
+from preferendum.results import AnnotatorShares, Standing
+from preferendum.results.scores import Key
 
 Vector = NDArray[np.float64]
 Matrix = NDArray[np.float64]

@@ -28,7 +28,7 @@ from preferendum.evidence import Evidence, Judgments, Settings
 from preferendum.fit import newton
 from preferendum.fit.preference_matrix import Estimate
 from preferendum.fit.similarity import Similarity
-from preferendum.formats.results import SmallestSet
+from preferendum.results import SmallestSet
 from preferendum.scoring.evaluate import estimate, score
 from preferendum.scoring.importance import SharedWords, share_words
 from preferendum.scoring.leaving_out import JudgedSummaries

@@ -25,7 +25,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import stdtr, stdtrit
 
-from preferendum.formats.results.statistics import LEVEL
+from preferendum.results.statistics import LEVEL
 
 Array = NDArray[np.float64]
 

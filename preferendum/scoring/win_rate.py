@@ -27,7 +27,7 @@ from preferendum.fit.effects import Effects, Items, Places, TopicItems, Variance
 from preferendum.fit.kernel import expected, expected_bend, totals
 from preferendum.fit.threads import on_one_thread
 from preferendum.formats.answers import HALF
-from preferendum.formats.results import Standing
+from preferendum.results import Standing
 from preferendum.scoring.scores import Scores
 from preferendum.scoring.skewness import own_skewness, skewness
 

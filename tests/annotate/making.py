@@ -12,8 +12,8 @@ from django.utils import timezone
 
 from annotate import forecasts, imports, studies
 from annotate.models import Fit, Forecast, Membership, Study, Topic, Upload
-from preferendum.formats.results import Forecast as Record
-from preferendum.formats.results import ForecastPoint, to_json
+from preferendum.results import Forecast as Record
+from preferendum.results import ForecastPoint, to_json
 
 Role = Membership.Role
 

@@ -11,7 +11,7 @@ from annotate.models import AnsweredQuestionnaire, Study, Topic
 from evaluation import agenda, tasks
 from evaluation.records.derived import QUIET
 from preferendum import formats
-from preferendum.formats.analyses import OF_ALL_SCORES
+from preferendum.show.analyses import OF_ALL_SCORES
 from tests import kept
 from tests.annotate import making
 

@@ -37,9 +37,9 @@ from annotate.reports.analyses import Opened
 from annotate.reports.figure_files import FIGURES
 from annotate.views.research import analyses as pages
 from preferendum import formats
-from preferendum.formats.analyses import OF_STUDY, OF_TOPIC, Analysis
 from preferendum.formats.questionnaire import Question
-from preferendum.formats.shown import Figure, Shown, Table
+from preferendum.show.analyses import OF_STUDY, OF_TOPIC, Analysis
+from preferendum.show.shown import Figure, Shown, Table
 from tests.annotate import making, scored
 from tests.annotate.making import Role, owner
 from tests.annotate.reading import address, signed_in, text_of

@@ -15,9 +15,9 @@ from annotate.models import Annotator, Study
 from annotate.reports import analyses
 from evaluation import tasks
 from preferendum import formats
-from preferendum.formats.analyses import OF_STUDY
 from preferendum.formats.questionnaire import Question, groups
-from preferendum.formats.shown import Shown
+from preferendum.show.analyses import OF_STUDY
+from preferendum.show.shown import Shown
 from tests.annotate import making, scored
 
 pytestmark = pytest.mark.django_db

@@ -18,7 +18,7 @@ from preferendum.archived import evidence_of
 from preferendum.cli.__main__ import main
 from preferendum.formats.archive import study as study_archive
 from preferendum.formats.archive.study_preferences import counted
-from preferendum.formats.results import to_json
+from preferendum.results import to_json
 from preferendum.scoring.summary_answers import answers_of, summaries_there
 from preferendum.scoring.win_rate import win_rates
 from tests.annotate import making

@@ -12,12 +12,12 @@ import pytest
 from annotate import imports
 from annotate.models import Study, Topic
 from preferendum import formats
-from preferendum.formats.analyses import assessors
 from preferendum.formats.checks.complaints import Complaints, Place
 from preferendum.formats.pyramid import Annotation
 from preferendum.formats.readers.pyramid_json import annotation_from
 from preferendum.formats.readers.ratings import means
-from preferendum.formats.results import (
+from preferendum.methods.meta import study_assessors
+from preferendum.results import (
     AssessedDimension,
     AssessorFigure,
     AssessorRanking,
@@ -25,7 +25,7 @@ from preferendum.formats.results import (
     Figure,
     WithoutWorst,
 )
-from preferendum.meta import study_assessors
+from preferendum.show.analyses import assessors
 from tests import kept
 from tests.annotate import making, scored
 from tests.annotate.reading import address, rows_of, signed_in, text_of

@@ -14,9 +14,9 @@ from annotate.models import Study
 from annotate.reports import analyses, leaderboard, methods_section, study_facts
 from annotate.reports.analyses import Opened
 from preferendum import formats
-from preferendum.formats.analyses.convergence import Curves
-from preferendum.formats.results import AgreementReport, DocumentSetsReport
-from preferendum.formats.results.scores import PREFERENCES
+from preferendum.formats.metric_names import PREFERENCES
+from preferendum.results import AgreementReport, DocumentSetsReport
+from preferendum.show.analyses.convergence import Curves
 from tests.annotate import making, scored
 
 pytestmark = pytest.mark.django_db

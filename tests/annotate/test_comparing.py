@@ -14,9 +14,9 @@ from annotate.models import Fit, Score, Study, Summary
 from annotate.reports import leaderboard, standing
 from evaluation import tasks
 from preferendum import formats
-from preferendum.formats.results import CurvePoint, Difference, LeaderboardRow, Standing, to_json
-from preferendum.formats.results.needed import Effort, needed
-from preferendum.formats.results.statistics import z_of
+from preferendum.results import CurvePoint, Difference, LeaderboardRow, Standing, to_json
+from preferendum.results.needed import Effort, needed
+from preferendum.results.statistics import z_of
 from preferendum.scoring import ranking
 from tests.annotate import making, scored
 

@@ -10,7 +10,7 @@ from django.utils.html import escape
 from annotate.models import Fit, Score, Study, Summary, System, Utility
 from annotate.reports import comparison
 from annotate.reports import leaderboard as boards
-from preferendum.formats.analyses.two_systems import TwoSystems
+from preferendum.show.analyses.two_systems import TwoSystems
 from tests.annotate import making, scored
 from tests.annotate.reading import address, rows_of, text_of
 

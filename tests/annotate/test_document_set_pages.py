@@ -10,7 +10,7 @@ from django.urls import reverse
 from annotate import imports
 from annotate.models import Study
 from preferendum import formats
-from preferendum.formats.results import DocumentSetsReport
+from preferendum.results import DocumentSetsReport
 from tests import kept
 from tests.annotate import making, scored
 from tests.annotate.reading import address, rows_of, signed_in, text_of

@@ -8,10 +8,10 @@ from django.urls import reverse
 from annotate.models import Study
 from annotate.reports import diagnostics
 from evaluation import tasks
-from preferendum.formats.analyses import coverage, misfits
-from preferendum.formats.analyses.coverage import TopicCoverage
-from preferendum.formats.analyses.misfits import MisfittingSentence
-from preferendum.formats.results import Coverage, Misfit
+from preferendum.results import Coverage, Misfit
+from preferendum.show.analyses import coverage, misfits
+from preferendum.show.analyses.coverage import TopicCoverage
+from preferendum.show.analyses.misfits import MisfittingSentence
 from tests.annotate import scored
 from tests.annotate.reading import address, rows_of, signed_in, text_of
 

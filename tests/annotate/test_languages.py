@@ -21,7 +21,7 @@ from tests.conftest import MUST_RUN
 
 LANGUAGES = ["ar", "de", "es", "fr", "it", "ja", "pt", "zh_Hans"]
 #: Texts of other rooms, which annotators do not read.
-FOR_OTHERS = ("annotate/forms.py", "templates/research", "preferendum/formats/analyses")
+FOR_OTHERS = ("annotate/forms.py", "templates/research", "preferendum/show/analyses")
 needs_gettext = pytest.mark.skipif(
     not shutil.which("msgfmt") and "gettext" not in MUST_RUN, reason="no gettext here (Debian: apt-get install gettext)"
 )

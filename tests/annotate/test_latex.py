@@ -15,6 +15,7 @@ from annotate.access import abilities
 from annotate.models import Study
 from annotate.reports import analyses
 from preferendum import formats
+from preferendum.show.latex import write_latex
 from tests.annotate import scored
 from tests.annotate.making import owner
 from tests.annotate.reading import signed_in, text_of
@@ -80,8 +81,6 @@ def test_what_a_name_may_hold_means_nothing_to_latex(graded: Study, tmp_path: Pa
     assert "\n{}[best] (1 of 3 topics) & " in table
     assert "a $<$ b $>$ c $|$ d" in table
     assert r"\textbackslash{}input\{x\} \& 100\% \#1 \$2 \textasciitilde{} \textasciicircum{} \_x" in table
-    assert r"3--4 & [$-$1.0, $-$.5] \\" in formats.write_latex(
-        ["Ranks", "Interval"], "rr", [["3–4", "[-1.0, -.5]"]], ""
-    )
-    rows = formats.write_latex(["Name"], "l", [[name] for name in NAMES], " ".join(NAMES))
+    assert r"3--4 & [$-$1.0, $-$.5] \\" in write_latex(["Ranks", "Interval"], "rr", [["3–4", "[-1.0, -.5]"]], "")
+    rows = write_latex(["Name"], "l", [[name] for name in NAMES], " ".join(NAMES))
     assert "Missing character" not in typeset(rows, tmp_path)

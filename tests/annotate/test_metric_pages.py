@@ -12,9 +12,7 @@ from annotate import imports, judging
 from annotate.models import HumanScore, Result, Study, Summary
 from evaluation import claims
 from preferendum import formats
-from preferendum.formats.analyses import convergence
-from preferendum.formats.points import why_untested
-from preferendum.formats.results import (
+from preferendum.results import (
     Baseline,
     Bounded,
     Convergence,
@@ -24,6 +22,8 @@ from preferendum.formats.results import (
     StudyConvergence,
     from_json,
 )
+from preferendum.show.analyses import convergence
+from preferendum.show.points import why_untested
 from tests import kept
 from tests.annotate import scored
 from tests.annotate.making import owner, study

@@ -9,8 +9,8 @@ from django.urls import reverse
 
 from annotate import imports
 from annotate.models import ComputedScore, Fit, HumanScore, Score, Study, Summary, System, Topic, TopicMetrics
-from preferendum.formats.analyses import metric_scores
-from preferendum.formats.analyses.metric_scores import ScoresTable, SummaryScores
+from preferendum.show.analyses import metric_scores
+from preferendum.show.analyses.metric_scores import ScoresTable, SummaryScores
 from tests.annotate.making import owner
 from tests.annotate.reading import address, rows_of, signed_in, text_of
 from tests.annotate.test_api import API, client_of

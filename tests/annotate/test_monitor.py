@@ -34,8 +34,7 @@ from annotate.reports import agreement, annotator_answers, annotators, worker
 from evaluation import tasks
 from evaluation.agenda import find_work
 from preferendum.formats import Preference
-from preferendum.formats.analyses.annotator_agreement import THIN, NamedAgreement, Two
-from preferendum.formats.results import (
+from preferendum.results import (
     Agreement,
     Bounded,
     Figure,
@@ -49,6 +48,7 @@ from preferendum.formats.results import (
     WhatIf,
     to_json,
 )
+from preferendum.show.analyses.annotator_agreement import THIN, NamedAgreement, Two
 from tests import kept
 from tests.annotate import making, scored
 from tests.annotate.big_study import big_study

@@ -28,7 +28,7 @@ from annotate.models import (
     Upload,
     WhatIfQuestion,
 )
-from preferendum.formats.analyses import OF_STUDY
+from preferendum.show.analyses import OF_STUDY
 from tests.annotate import scored
 from tests.annotate.everything import Keys, undone
 from tests.annotate.visitors import VISITORS, Website, furnish, pages, signed_in, website

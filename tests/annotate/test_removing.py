@@ -38,9 +38,9 @@ from annotate.refusal import Refusal
 from evaluation import records, tasks
 from evaluation.agenda import find_work
 from preferendum import formats
-from preferendum.formats.analyses import OF_ALL_SCORES
-from preferendum.formats.results import Influence
+from preferendum.results import Influence
 from preferendum.scoring.ranking import Comparison
+from preferendum.show.analyses import OF_ALL_SCORES
 from tests import kept
 from tests.annotate import judging_study, making, scored
 from tests.annotate.everything import program

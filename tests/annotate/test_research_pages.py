@@ -51,7 +51,7 @@ from annotate.reports.scores import LIGHT
 from annotate.reports.words_in_common import mark_shared
 from evaluation import tasks
 from preferendum import formats
-from preferendum.formats.results import length
+from preferendum.results import length
 from tests.annotate import making, scored
 from tests.annotate.reading import rows_of
 

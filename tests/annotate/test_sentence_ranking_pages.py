@@ -11,7 +11,7 @@ from annotate import judging
 from annotate.models import Topic
 from evaluation import tasks
 from preferendum import formats
-from preferendum.formats.results import SentenceRankings, SentenceReport
+from preferendum.results import SentenceRankings, SentenceReport
 from tests import kept
 from tests.annotate import making, scored
 from tests.annotate.making import PYRAMID, TOPIC

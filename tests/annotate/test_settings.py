@@ -13,7 +13,7 @@ from preferendum.evidence import AS_PUBLISHED, Settings
 from preferendum.fit.similarity import SIMILARITIES
 from preferendum.formats.metric_names import OPTIONS, rests_on_all_topics, unknown_metrics
 from preferendum.formats.settings import PUBLISHED, SCORING, SETTINGS, Setting
-from preferendum.metrics import registry
+from preferendum.methods.metrics import registry
 
 COLUMNS = {
     str: (models.CharField, models.TextField),

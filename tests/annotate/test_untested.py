@@ -15,8 +15,8 @@ from annotate.models import Study
 from annotate.reports import leaderboard
 from evaluation import records
 from preferendum import formats
-from preferendum.formats.points import why_untested
 from preferendum.scoring.ranking import Comparison
+from preferendum.show.points import why_untested
 from tests.annotate import making, scored
 
 pytestmark = pytest.mark.django_db

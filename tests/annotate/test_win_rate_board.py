@@ -9,7 +9,7 @@ from django.urls import reverse
 
 from annotate.models import Study, Summary
 from evaluation import tasks
-from preferendum.formats.results import length
+from preferendum.results import length
 from tests.annotate import making
 from tests.annotate.judging_study import joined
 from tests.annotate.reading import address, rows_of

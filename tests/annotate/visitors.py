@@ -23,8 +23,8 @@ from evaluation import tasks
 from preferendum import formats
 from preferendum.formats.questionnaire import Question
 from preferendum.formats.records import HumanScore
-from preferendum.formats.results import Agreement, Bounded, StudyAgreement, to_json
-from preferendum.formats.results.agreement import AlphaPoint
+from preferendum.results import Agreement, Bounded, StudyAgreement, to_json
+from preferendum.results.agreement import AlphaPoint
 from tests.annotate import making, scored
 from tests.annotate.everything import Keys
 from tests.annotate.making import TOPIC, Role, lines

@@ -11,7 +11,7 @@ from playwright.sync_api import Page, expect
 
 from annotate.models import Study
 from evaluation import tasks
-from preferendum.formats.analyses import OF_STUDY, OF_TOPIC
+from preferendum.show.analyses import OF_STUDY, OF_TOPIC
 from tests import kept
 from tests.annotate import making, scored
 from tests.annotate.reading import address

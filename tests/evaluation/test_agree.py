@@ -12,13 +12,13 @@ import numpy as np
 import pytest
 
 from preferendum.evidence import Evidence, Judgments, SummaryText
-from preferendum.formats.results import AgreementReport, from_json
-from preferendum.meta.agreement import agreement
-from preferendum.meta.reports import Sampling, dimension_agreement
-from preferendum.meta.resampling import Resamples
-from preferendum.meta.scores import NoHumanScores, Scores, collect, judged_topics
-from preferendum.meta.study_reports import judged_among
-from preferendum.metrics.registry import metric
+from preferendum.methods.meta.agreement import agreement
+from preferendum.methods.meta.reports import Sampling, dimension_agreement
+from preferendum.methods.meta.resampling import Resamples
+from preferendum.methods.meta.scores import NoHumanScores, Scores, collect, judged_topics
+from preferendum.methods.meta.study_reports import judged_among
+from preferendum.methods.metrics.registry import metric
+from preferendum.results import AgreementReport, from_json
 from tests.evaluation.conftest import Run
 
 DOCUMENT = ["Quakes hit Chile.", "Ten people died in Chile.", "It rained in Ohio.", "Aid reached Chile late."]

@@ -5,8 +5,8 @@ from scipy.stats import binomtest, norm
 
 from preferendum.annotators import agreement
 from preferendum.annotators.agreement import PairJudgments
-from preferendum.formats.analyses.annotator_agreement import verdict
-from preferendum.formats.results.agreement import UNKNOWN, AlphaPoint
+from preferendum.results.agreement import UNKNOWN, AlphaPoint
+from preferendum.show.analyses.annotator_agreement import verdict
 
 
 def said(*answers: list[float]) -> PairJudgments:

@@ -29,9 +29,9 @@ from preferendum.formats.checks.complaints import Complaints, Place
 from preferendum.formats.pyramid import Annotation
 from preferendum.formats.readers.pyramid_json import annotation_from
 from preferendum.formats.records import Summary, Text, Topic
-from preferendum.formats.results import AssessorFigure, AssessorRanking, AssessorsReport, Figure, from_json, to_json
-from preferendum.meta.assessors import Assessed, assessed, assessors_report, without_assessors, without_worst
-from preferendum.meta.scores import Scores
+from preferendum.methods.meta.assessors import Assessed, assessed, assessors_report, without_assessors, without_worst
+from preferendum.methods.meta.scores import Scores
+from preferendum.results import AssessorFigure, AssessorRanking, AssessorsReport, Figure, from_json, to_json
 from tests.evaluation.conftest import Run
 
 DATA = Path(__file__).parents[1] / "data"

@@ -9,7 +9,12 @@ import pytest
 from scipy import stats
 
 from preferendum.evidence import Evidence, SummaryText
-from preferendum.formats.results import (
+from preferendum.methods.meta.convergence import _passing as passing_of
+from preferendum.methods.meta.convergence import convergence, topic_runs
+from preferendum.methods.meta.reports import Sampling, dimension_agreement
+from preferendum.methods.meta.scores import collect
+from preferendum.methods.metrics.registry import metric
+from preferendum.results import (
     Baseline,
     Convergence,
     ConvergencePoint,
@@ -19,11 +24,6 @@ from preferendum.formats.results import (
     from_json,
     to_json,
 )
-from preferendum.meta.convergence import _passing as passing_of
-from preferendum.meta.convergence import convergence, topic_runs
-from preferendum.meta.reports import Sampling, dimension_agreement
-from preferendum.meta.scores import collect
-from preferendum.metrics.registry import metric
 from preferendum.scoring.simulate import judge
 from tests.evaluation.conftest import Run
 

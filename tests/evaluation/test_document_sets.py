@@ -12,8 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
-from preferendum.formats.results import DocumentSetsReport, from_json, to_json
-from preferendum.meta.document_sets import (
+from preferendum.methods.meta.document_sets import (
     document_sets,
     document_sets_report,
     friedman,
@@ -21,7 +20,8 @@ from preferendum.meta.document_sets import (
     mean_ranks,
     scatter,
 )
-from preferendum.meta.scores import Scores
+from preferendum.methods.meta.scores import Scores
+from preferendum.results import DocumentSetsReport, from_json, to_json
 from tests.evaluation.conftest import Run
 
 NAN = math.nan

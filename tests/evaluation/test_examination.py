@@ -12,7 +12,7 @@ from preferendum.annotators.diagnostics import coverage, examine, influence, mis
 from preferendum.annotators.what_if import compare
 from preferendum.evidence import Evidence, Judgments, Settings, SummaryText
 from preferendum.fit.similarity import similarity
-from preferendum.formats.results import Standing, TopicInfluence
+from preferendum.results import Standing, TopicInfluence
 from preferendum.scoring.evaluate import evaluate
 
 SENTENCES = ("Rain fell in Ohio.", "Snow fell in Maine.", "A dog barked.", "Schools closed in Ohio.", "He wore a hat.")

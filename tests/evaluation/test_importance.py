@@ -13,7 +13,7 @@ from preferendum.evidence import Evidence, Judgments, Settings, SummaryText
 from preferendum.fit import preference_matrix
 from preferendum.fit.chances import Chances
 from preferendum.fit.similarity import similarity
-from preferendum.formats.results import SourceWords
+from preferendum.results import SourceWords
 from preferendum.scoring.importance import SharedWords, WordScores, cleared_values, score, share_words, source_words
 from preferendum.scoring.ranking import Comparison
 

@@ -17,8 +17,8 @@ transformers = pytest.importorskip("transformers")
 from preferendum.cli.__main__ import main  # noqa: E402 - what comes before may skip
 from preferendum.evidence import SummaryText  # noqa: E402
 from preferendum.formats import read  # noqa: E402
-from preferendum.learned import scorer as learned  # noqa: E402
-from preferendum.learned.presets import PAPER, RELEASED, Preferred  # noqa: E402
+from preferendum.methods.learned import scorer as learned  # noqa: E402
+from preferendum.methods.learned.presets import PAPER, RELEASED, Preferred  # noqa: E402
 from tests.evaluation.conftest import Run  # noqa: E402
 from tests.evaluation.test_learned_pairs import TOPIC  # noqa: E402
 

@@ -7,7 +7,7 @@ import pytest
 
 from preferendum.cli import prefscore
 from preferendum.evidence import Evidence, Judgments
-from preferendum.learned.presets import PAPER, RELEASED, cut_by_turns, documents, preferred
+from preferendum.methods.learned.presets import PAPER, RELEASED, cut_by_turns, documents, preferred
 from tests.evaluation.conftest import Run
 
 TOPIC = Evidence(

@@ -13,9 +13,8 @@ from hypothesis.extra.numpy import arrays
 from numpy.typing import NDArray
 from scipy import stats
 
-from preferendum.formats.results import MetricAgreement, SignificantTopics
-from preferendum.meta import correlation
-from preferendum.meta.agreement import (
+from preferendum.methods.meta import correlation
+from preferendum.methods.meta.agreement import (
     COEFFICIENTS,
     agreement,
     agreement_of_mixed,
@@ -23,10 +22,11 @@ from preferendum.meta.agreement import (
     pairwise_accuracy,
     undefined_topics,
 )
-from preferendum.meta.correlation import Coefficient, without_dust
-from preferendum.meta.reports import Sampling, dimension_agreement, metric_differences
-from preferendum.meta.resampling import Resamples
-from preferendum.meta.scores import Scores
+from preferendum.methods.meta.correlation import Coefficient, without_dust
+from preferendum.methods.meta.reports import Sampling, dimension_agreement, metric_differences
+from preferendum.methods.meta.resampling import Resamples
+from preferendum.methods.meta.scores import Scores
+from preferendum.results import MetricAgreement, SignificantTopics
 
 Matrix = NDArray[np.float64]
 NAN = math.nan

@@ -13,13 +13,13 @@ from scipy.stats import t
 from benchmarks.worlds import world
 from preferendum.cli.__main__ import main
 from preferendum.evidence import Evidence, Judgments, Settings
-from preferendum.formats.points import why_untested
-from preferendum.formats.results import Forecast, from_json, to_json
-from preferendum.formats.results.planning import PANELS, work
+from preferendum.results import Forecast, from_json, to_json
+from preferendum.results.planning import PANELS, work
 from preferendum.scoring import planning
 from preferendum.scoring.planning import TYPICAL, Assumed, Prepared
 from preferendum.scoring.replaying import replay
 from preferendum.scoring.simulate import judge
+from preferendum.show.points import why_untested
 from tests.evaluation.conftest import Run
 
 N = 40

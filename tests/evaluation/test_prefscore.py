@@ -12,12 +12,12 @@ import pytest
 from preferendum.evidence import Evidence, Judgments, SummaryText, evidence
 from preferendum.formats import Text, Topic, read
 from preferendum.formats.readers.trained_metrics import written_trained_metric
-from preferendum.meta.preference_training import PENALTY, PreferenceCourse, bradley_terry
-from preferendum.metrics.divergence import GAMMA
-from preferendum.metrics.registry import MissingEvidence, metric
-from preferendum.metrics.trained import digest
-from preferendum.papers.classy import linguistic
-from preferendum.papers.prefscore import FEATURES, Prefscore
+from preferendum.methods.meta.preference_training import PENALTY, PreferenceCourse, bradley_terry
+from preferendum.methods.metrics.divergence import GAMMA
+from preferendum.methods.metrics.registry import MissingEvidence, metric
+from preferendum.methods.metrics.trained import digest
+from preferendum.methods.papers.classy import linguistic
+from preferendum.methods.papers.prefscore import FEATURES, Prefscore
 from tests.conftest import SHARED
 from tests.evaluation.conftest import Run
 

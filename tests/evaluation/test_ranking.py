@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 from scipy.linalg import block_diag
 from scipy.stats import norm, ttest_rel
 
-from preferendum.formats.results import Standing
-from preferendum.formats.results.statistics import rank
+from preferendum.results import Standing
+from preferendum.results.statistics import rank
 from preferendum.scoring import covariance
 from preferendum.scoring.ranking import Comparison
 

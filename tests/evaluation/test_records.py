@@ -39,7 +39,7 @@ from evaluation.records.results import BY_SENTENCES
 from preferendum import formats
 from preferendum.evidence import AS_PUBLISHED
 from preferendum.formats.records import LateSummary
-from preferendum.formats.results import Ground
+from preferendum.results import Ground
 from preferendum.scoring.evaluate import evaluate
 from tests import studies
 

@@ -7,10 +7,19 @@ import pytest
 from numpy.typing import NDArray
 
 from preferendum.evidence import AS_PUBLISHED, Evidence, Judgments, Settings, SummaryText
-from preferendum.metrics import registry
-from preferendum.metrics.preferences import Preferences
-from preferendum.metrics.registry import Family, MissingEvidence, Need, UnknownMetric, check, families, metric, register
-from preferendum.metrics.rouge import Rouge, scores
+from preferendum.methods.metrics import registry
+from preferendum.methods.metrics.preferences import Preferences
+from preferendum.methods.metrics.registry import (
+    Family,
+    MissingEvidence,
+    Need,
+    UnknownMetric,
+    check,
+    families,
+    metric,
+    register,
+)
+from preferendum.methods.metrics.rouge import Rouge, scores
 from preferendum.scoring.evaluate import UndeterminedTopic, evaluate
 
 EMPTY = Judgments(*(np.empty(0, dtype=kind) for kind in (np.int64, np.int64, float, float, np.int64)))

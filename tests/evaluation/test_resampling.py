@@ -11,8 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
-from preferendum.meta.correlation import pearson
-from preferendum.meta.resampling import (
+from preferendum.methods.meta.correlation import pearson
+from preferendum.methods.meta.resampling import (
     PairTests,
     Resamples,
     of_mixed,

@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 from preferendum.evidence import Evidence, Judgments, Settings
-from preferendum.formats.results import SentenceReport, from_json, to_json
-from preferendum.meta.sentence_ranking import sentence_ranking
+from preferendum.methods.meta.sentence_ranking import sentence_ranking
+from preferendum.results import SentenceReport, from_json, to_json
 from tests.evaluation.conftest import Run
 
 SENTENCES = ("Quakes hit Chile.", "It rained in Ohio.", "Ten people died in Chile.", "Aid came late.", "Gulls cried.")

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from scipy.stats import norm
 
-from preferendum.formats.results import Difference
+from preferendum.results import Difference
 from preferendum.scoring.ranking import Comparison
 from preferendum.scoring.stopping import StopRule
 from tests.evaluation.test_ranking import standing

@@ -15,8 +15,8 @@ from evaluation import agenda, tasks
 from evaluation.records import convergence as records
 from evaluation.records import derived
 from preferendum.formats.records import HumanScore
-from preferendum.formats.results import Convergence, StudyConvergence
-from preferendum.meta import study_convergence
+from preferendum.methods.meta import study_convergence
+from preferendum.results import Convergence, StudyConvergence
 from tests import kept, studies
 from tests.evaluation import test_metric_reports as metric_reports
 from tests.evaluation.conftest import Run

@@ -14,7 +14,7 @@ from annotate.models import Annotator, Judgment, Result, Study
 from evaluation import agenda, tasks
 from evaluation.records import derived
 from preferendum import formats
-from preferendum.formats.results.scores import MIXED
+from preferendum.results.scores import MIXED
 from tests import kept, studies
 from tests.evaluation import test_metric_reports as metric_reports
 from tests.evaluation.conftest import Run

@@ -12,8 +12,8 @@ from annotate import imports
 from annotate.models import Annotator, Topic
 from evaluation import agenda, tasks
 from preferendum import formats
-from preferendum.formats.results import SentenceRankings, to_json
-from preferendum.meta import topic_sentences
+from preferendum.methods.meta import topic_sentences
+from preferendum.results import SentenceRankings, to_json
 from tests import kept, studies
 from tests.evaluation.conftest import Run
 

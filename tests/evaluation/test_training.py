@@ -18,12 +18,20 @@ from preferendum.cli.__main__ import main
 from preferendum.evidence import Evidence, SummaryText
 from preferendum.formats import read
 from preferendum.formats.readers.trained_metrics import KINDS, LeftOut, read_trained_metric
-from preferendum.formats.results import to_json
-from preferendum.formats.results.serialization import from_json
-from preferendum.formats.results.training import IN_SAMPLE, LEFT_OUT, TopicExamples
-from preferendum.meta.training import TRAINERS, Course, Table, TooLittle, Training, system_correlations, topic_examples
-from preferendum.metrics.trained import Trained, opened
-from preferendum.papers.classy import content, linguistic
+from preferendum.formats.serialization import from_json
+from preferendum.methods.meta.training import (
+    TRAINERS,
+    Course,
+    Table,
+    TooLittle,
+    Training,
+    system_correlations,
+    topic_examples,
+)
+from preferendum.methods.metrics.trained import Trained, opened
+from preferendum.methods.papers.classy import content, linguistic
+from preferendum.results import to_json
+from preferendum.results.training import IN_SAMPLE, LEFT_OUT, TopicExamples
 from tests.evaluation.conftest import Run
 from tests.evaluation.test_classy import topic as topic_of
 

@@ -19,9 +19,9 @@ from annotate.reports import forecast as reports
 from annotate.reports import leaderboard as boards
 from evaluation import records, tasks
 from evaluation.agenda import find_work
-from preferendum.formats.results import Difference, Outcome
-from preferendum.formats.results.planning import seconds_of
-from preferendum.formats.results.scores import WIN_RATE
+from preferendum.formats.metric_names import WIN_RATE
+from preferendum.results import Difference, Outcome
+from preferendum.results.planning import seconds_of
 from preferendum.scoring.win_rate import win_rates
 from tests.annotate import making
 from tests.annotate.judging_study import joined

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 from scipy.stats import kendalltau
 
-from preferendum.formats.analyses.both_questions import BothQuestions
-from preferendum.formats.results import LeaderboardRow
+from preferendum.results import LeaderboardRow
+from preferendum.show.analyses.both_questions import BothQuestions
 
 
 def rows(**scores: float) -> list[LeaderboardRow]:

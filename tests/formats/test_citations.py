@@ -11,7 +11,7 @@ import pytest
 from ruamel.yaml import YAML
 
 from preferendum.about import __version__
-from preferendum.formats import citations
+from preferendum.show import citations
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 CFF = ROOT / "CITATION.cff"

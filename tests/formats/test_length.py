@@ -6,7 +6,7 @@ import random
 
 import pytest
 
-from preferendum.formats.results.length import ByLength
+from preferendum.results.length import ByLength
 
 BY_LENGTH = {"a": 0.3, "b": 0.1, "c": -0.2, "d": 0.0, "e": 0.2}
 

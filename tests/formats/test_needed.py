@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from preferendum.formats.results.needed import FURTHEST, Effort, needed
+from preferendum.results.needed import FURTHEST, Effort, needed
 
 
 def test_the_range_is_what_one_standard_error_to_either_side_comes_to() -> None:

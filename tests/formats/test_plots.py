@@ -10,7 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from preferendum.formats.plots import (
+from preferendum.results import Scatter, ScatterPoint, ScoreMatrix
+from preferendum.show.plots import (
     NARROW,
     PAPER,
     WIDE,
@@ -27,10 +28,9 @@ from preferendum.formats.plots import (
     scatter_plot,
     score_grid,
 )
-from preferendum.formats.plots.axes import axis, round_step
-from preferendum.formats.plots.cells import COLOURS
-from preferendum.formats.plots.drawing import PAD, fitted, width_of
-from preferendum.formats.results import Scatter, ScatterPoint, ScoreMatrix
+from preferendum.show.plots.axes import axis, round_step
+from preferendum.show.plots.cells import COLOURS
+from preferendum.show.plots.drawing import PAD, fitted, width_of
 
 numbers = st.floats(-1e6, 1e6).map(lambda value: round(value, 9))
 

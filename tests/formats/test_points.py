@@ -6,18 +6,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from preferendum.formats.analyses import document_sets
-from preferendum.formats.points import unit_of, what_a_point_is
-from preferendum.formats.results import (
-    DocumentSets,
-    DocumentSetsReport,
-    Scatter,
-    ScatterPoint,
-    ScoreMatrix,
-    SourceWords,
-)
-from preferendum.formats.results.scores import IMPORTANCE
-from preferendum.formats.shown import Figure
+from preferendum.formats.metric_names import IMPORTANCE
+from preferendum.results import DocumentSets, DocumentSetsReport, Scatter, ScatterPoint, ScoreMatrix, SourceWords
+from preferendum.show.analyses import document_sets
+from preferendum.show.points import unit_of, what_a_point_is
+from preferendum.show.shown import Figure
 
 
 def test_a_point_is_what_its_sentence_says() -> None:

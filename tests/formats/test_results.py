@@ -11,8 +11,8 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from preferendum.formats import results as results
-from preferendum.formats.results import (
+from preferendum import results as results
+from preferendum.results import (
     AnnotatorShares,
     Coverage,
     Difference,
@@ -24,7 +24,7 @@ from preferendum.formats.results import (
     from_json,
     to_json,
 )
-from preferendum.formats.results.statistics import wilson
+from preferendum.results.statistics import wilson
 
 #: Those that are stored; a `Standing` with its shares lives in memory alone.
 RECORDS = [

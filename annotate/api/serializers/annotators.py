@@ -14,7 +14,7 @@ from annotate.judging import what_if
 from annotate.judging.excluding import LONGEST_REASON
 from annotate.models import AuditEntry, WhatIfQuestion
 from annotate.reports.annotators import AnnotatorRow
-from preferendum.formats.results import Figure, WhatIf
+from preferendum.results import Figure, WhatIf
 
 
 class ShareSerializer(serializers.Serializer[Figure]):

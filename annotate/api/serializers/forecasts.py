@@ -10,7 +10,7 @@ from annotate.api.serializers.records import serializer_of
 from annotate.api.serializers.strict import Strict
 from annotate.models import Forecast
 from annotate.reports.forecast import Course
-from preferendum.formats.results import Forecast as Record
+from preferendum.results import Forecast as Record
 
 
 class StudyForecastSerializer(serializers.ModelSerializer[Forecast]):

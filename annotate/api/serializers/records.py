@@ -11,7 +11,7 @@ from typing import Any, Literal, get_args, get_origin, get_type_hints
 
 from rest_framework import serializers
 
-from preferendum.formats.results.serialization import json_name
+from preferendum.formats.serialization import json_name
 
 Fields = serializers.Field[Any, Any, Any, Any]
 

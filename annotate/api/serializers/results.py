@@ -13,9 +13,9 @@ from annotate.models import Annotator, Assignment, Judgment, ScoredBy, Sentence,
 from annotate.reports.rests_on import RestsOn
 from annotate.reports.scores import parts_of, with_names, word_terms
 from preferendum.formats.records import Of
-from preferendum.formats.results import Difference, Ground, LeaderboardRow, Part, WordTerm, to_json
-from preferendum.formats.results.length import ByLength
-from preferendum.formats.results.scores import PredictedSystem
+from preferendum.results import Difference, Ground, LeaderboardRow, Part, WordTerm, to_json
+from preferendum.results.length import ByLength
+from preferendum.results.scores import PredictedSystem
 
 
 class SentenceSerializer(serializers.ModelSerializer[Sentence]):

@@ -15,7 +15,7 @@ from annotate.api.serializers.analyses import AnalysisSerializer, QuestionSerial
 from annotate.api.views.base import View
 from annotate.models import Study, Topic
 from annotate.reports import analyses
-from preferendum.formats.analyses import OF_STUDY, OF_TOPIC, Analysis
+from preferendum.show.analyses import OF_STUDY, OF_TOPIC, Analysis
 
 CHOICES = [OpenApiParameter(name, description="One of the answer’s `choices`.") for name in analyses.CHOICES]
 

@@ -22,8 +22,8 @@ from annotate.reports import annotator_answers, annotators, audit_log
 from annotate.reports.annotators import AnnotatorRow
 from annotate.views.research.pages import STUDY, as_file, csv_table, page, user_of
 from preferendum.formats.answers import ANSWERS
-from preferendum.formats.plots import sparkline
-from preferendum.formats.results import Figure
+from preferendum.results import Figure
+from preferendum.show.plots import sparkline
 
 FLAGGED_FIRST = "-flags"
 ANSWERS_A_PAGE = 20

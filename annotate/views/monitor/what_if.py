@@ -21,9 +21,9 @@ from annotate.reports.study import worker_is_there
 from annotate.reports.what_if import changes, score_of, unit
 from annotate.views.refusals import refusals_shown
 from annotate.views.research.pages import STUDY, UNCHANGED, digest, is_seen, keys, page, user_of
-from preferendum.formats.analyses.annotator_agreement import STATISTICS, printed
-from preferendum.formats.points import why_untested
-from preferendum.formats.results import WhatIf
+from preferendum.results import WhatIf
+from preferendum.show.analyses.annotator_agreement import STATISTICS, printed
+from preferendum.show.points import why_untested
 
 
 @in_study("annotators")

@@ -29,8 +29,8 @@ from annotate.reports.study import worker_is_there
 from annotate.views.research import forecast
 from annotate.views.research.pages import CSV, LATEX, UNCHANGED, as_file, is_seen, page
 from annotate.views.research.paper import PaperPart, figure_file, paper_part
-from preferendum.formats.analyses import Analysis
-from preferendum.formats.shown import Figure, Table
+from preferendum.show.analyses import Analysis
+from preferendum.show.shown import Figure, Table
 
 TABLES = ("csv", "tex")
 #: So many rows of a table are on the page; files have all.

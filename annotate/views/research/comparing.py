@@ -15,7 +15,7 @@ from annotate.reports import leaderboard as boards
 from annotate.reports.answers_between import Against, against
 from annotate.views.research.pages import keys, page
 from annotate.views.research.results import asked_scored_by
-from preferendum.formats.analyses.two_systems import unit_of_lines
+from preferendum.show.analyses.two_systems import unit_of_lines
 
 
 @in_study("see")

@@ -18,8 +18,8 @@ from annotate.models import Study
 from annotate.reports import forecast as reports
 from annotate.views.refusals import refusals_shown
 from annotate.views.research.pages import user_of
-from preferendum.formats.analyses.forecast import NUMBERS, number
-from preferendum.formats.results.planning import work
+from preferendum.results.planning import work
+from preferendum.show.analyses.forecast import NUMBERS, number
 
 
 def forms(request: HttpRequest, study: Study) -> dict[str, Any]:

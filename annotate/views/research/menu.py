@@ -10,7 +10,7 @@ from django.utils.functional import Promise
 from django.utils.translation import gettext_lazy as _
 
 from annotate.models import Study
-from preferendum.formats.analyses import OF_STUDY
+from preferendum.show.analyses import OF_STUDY
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,7 +14,7 @@ from annotate import access
 from annotate.models import Study
 from annotate.views.research.menu import menu_of
 from preferendum import formats
-from preferendum.formats.analyses import OF_TOPIC
+from preferendum.show.analyses import OF_TOPIC
 
 if TYPE_CHECKING:
     from django.contrib.auth.models import User

@@ -31,15 +31,15 @@ from annotate.reports.words_in_common import mark_shared
 from annotate.views.research.analyses import table_part
 from annotate.views.research.pages import LATEX, UNCHANGED, as_file, csv_table, digest, is_seen, page
 from annotate.views.research.paper import Content, PaperPart, figure_file, paper_part
-from preferendum import formats
-from preferendum.formats.analyses.metric_scores import of_summary
-from preferendum.formats.plots import Scale
-from preferendum.formats.points import Unit, unit_of, what_a_point_is, what_a_win_rate_is
+from preferendum.formats.metric_names import WIN_RATE
 from preferendum.formats.readers.tables import tab_separated
-from preferendum.formats.results import LeaderboardRow, Part, WordTerm
-from preferendum.formats.results.scores import WIN_RATE
-from preferendum.formats.results.statistics import MOST_COMPARED
-from preferendum.formats.shown import as_it_is, p_value, sentences
+from preferendum.results import LeaderboardRow, Part, WordTerm
+from preferendum.results.statistics import MOST_COMPARED
+from preferendum.show.analyses.metric_scores import of_summary
+from preferendum.show.latex import write_latex
+from preferendum.show.plots import Scale
+from preferendum.show.points import Unit, unit_of, what_a_point_is, what_a_win_rate_is
+from preferendum.show.shown import as_it_is, p_value, sentences
 
 COLUMNS = (
     "rank",
@@ -354,7 +354,7 @@ def _latex(board: Board) -> Content:
     failed = [_("Could not be scored: %s") % f"{failure.topic}: {failure.problem}" for failure in board.failures]
     comments = ["; ".join(computed), *by_length, *outdated, *failed]
     alignment = "rl" + "r" * (len(columns) - 2)
-    return f"{formats.write_latex(columns, alignment, rows, caption, comments)}\n".encode(), LATEX
+    return f"{write_latex(columns, alignment, rows, caption, comments)}\n".encode(), LATEX
 
 
 def _latex_cells(row: LeaderboardRow, board: Board, unit: Unit) -> list[str]:

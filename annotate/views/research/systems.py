@@ -17,8 +17,8 @@ from annotate.reports import metric_scores
 from annotate.views.research.analyses import table_part
 from annotate.views.research.pages import page
 from annotate.views.research.results import asked_scored_by, average_at, has_coverage, scale_of
-from preferendum.formats.analyses.metric_scores import scores
-from preferendum.formats.plots import Scale
+from preferendum.show.analyses.metric_scores import scores
+from preferendum.show.plots import Scale
 
 
 @in_study("see")

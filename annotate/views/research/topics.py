@@ -25,7 +25,7 @@ from annotate.reports.study import topic_states, worker_is_there
 from annotate.views.refusals import refusals_shown
 from annotate.views.research.pages import UNCHANGED, as_file, csv_table, digest, is_seen, keys, page, user_of
 from preferendum.formats.answers import share_of_first
-from preferendum.formats.plots import Scale
+from preferendum.show.plots import Scale
 
 SENTENCES_A_PAGE = 100
 #: So few sentences need no search.

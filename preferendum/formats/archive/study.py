@@ -52,7 +52,7 @@ from preferendum.formats.readers.lines import read_lines
 from preferendum.formats.readers.packed import MAGIC, Archive
 from preferendum.formats.readers.sources import BROKEN, Source, read_text
 from preferendum.formats.readers.topics import read_topics, write_topics
-from preferendum.formats.results.serialization import to_json
+from preferendum.formats.serialization import to_json
 from preferendum.formats.settings import StudySettings
 
 Record = TypeVar("Record")

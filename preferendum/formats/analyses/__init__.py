@@ -1,7 +1,0 @@
-"""The analyses of a study or a topic: a question, a record that answers it, and what is shown of the record.
-
-`evaluation` computes; each file here shows one record as tables and figures. This registry joins both by name, and
-pages, files, API, terminal and menus follow from it. It is not part of the website, since the terminal shows the same.
-"""
-
-from preferendum.formats.analyses.registry import OF_ALL_SCORES, OF_STUDY, OF_TOPIC, Analysis

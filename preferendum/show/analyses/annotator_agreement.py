@@ -1,0 +1,308 @@
+"""Agreement of annotators: in the study, in each topic, over time, and of any two of them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import partial
+
+from preferendum import results
+from preferendum.formats.words import gettext as _
+from preferendum.formats.words import gettext_noop
+from preferendum.results import Agreement, Bounded, StudyAgreement
+from preferendum.results.agreement import FEWEST_PAIRS
+from preferendum.results.statistics import LEVEL
+from preferendum.show.plots import course_plot
+from preferendum.show.shown import DASH, Cell, Column, Figure, Shown, Table, as_text, figure, percent
+
+#: The statistics in the order in which they are shown.
+STATISTICS = {
+    "percent": gettext_noop("Agreement"),
+    "alpha": gettext_noop("Krippendorff’s alpha, direction-free"),
+    "kappa": gettext_noop("Fleiss’ kappa, direction-free"),
+}
+#: Why there is no alpha or kappa.
+WHY = {
+    "nobody_twice": gettext_noop("No pair has been judged by two annotators yet."),
+    "all_equal": gettext_noop("No answer prefers one of the two, so agreement cannot be computed."),
+    "few_pairs": gettext_noop("Fewer than ten pairs have been judged by two annotators."),
+}
+#: Two annotators who share fewer pairs are shown in grey: one pair more could turn their share round.
+THIN = 5
+#: So many topics, and annotators, are open on a page.
+OPEN = 10
+#: Steps of colour in the heat map.
+STEPS = 10
+
+
+@dataclass(frozen=True, slots=True)
+class Two:
+    """Two annotators, each as (key, name): how many pairs both judged and how often alike."""
+
+    a: tuple[int, str]
+    b: tuple[int, str]
+    shared: int
+    alike: int
+
+    @property
+    def percent(self) -> int | None:
+        return round(100 * self.alike / self.shared) if self.shared else None
+
+    @property
+    def is_thin(self) -> bool:
+        return self.shared < THIN
+
+    @property
+    def step(self) -> int | None:
+        """The step of colour, None for too few pairs."""
+        return None if self.is_thin else min(STEPS - 1, STEPS * self.alike // self.shared)
+
+
+@dataclass(frozen=True, slots=True)
+class NamedAgreement:
+    """A study's agreement with the names of its topics, of its annotators and of pairs: topic and both sentences.
+
+    What has been removed since has no name and is not shown. `answers`: all that the annotators gave, practice aside;
+    `checks`: how many of them were about a pair that another one had judged, repeats, and gold pairs.
+    """
+
+    agreement: StudyAgreement
+    topics: Mapping[int, str]
+    annotators: Mapping[int, str]
+    pairs: Mapping[int, tuple[str, str, str]]
+    answers: int = 0
+    checks: tuple[int, int, int] = (0, 0, 0)
+
+    @property
+    def in_order(self) -> list[tuple[int, str]]:
+        """Annotators by key and name, so that each shares pairs with those before it; who shares none is left out."""
+        table = self.agreement.table
+        return [
+            (key, self.annotators[key])
+            for key in (table.annotators[place] for place in _in_order(table.shared))
+            if key in self.annotators
+        ]
+
+    @property
+    def heat(self) -> list[tuple[tuple[int, str], list[Two]]]:
+        """A row for each annotator but the first, of cells with those before it; empty where no two share a pair."""
+        table, order = self.agreement.table, self.in_order
+        place = {key: k for k, key in enumerate(table.annotators)}
+
+        def cell(annotator: tuple[int, str], other: tuple[int, str]) -> Two:
+            row, column = place[annotator[0]], place[other[0]]
+            return Two(annotator, other, table.shared[row][column], table.alike[row][column])
+
+        return [(annotator, [cell(annotator, other) for other in order[:k]]) for k, annotator in enumerate(order) if k]
+
+    @property
+    def listed(self) -> list[Two]:
+        """For files the same two by two, those who agree least first, thin ones last."""
+        cells = [cell for _annotator, row in self.heat for cell in row if cell.shared]
+        return sorted(cells, key=lambda cell: (cell.is_thin, cell.alike / cell.shared, -cell.shared))
+
+
+def _in_order(shared: tuple[tuple[int, ...], ...]) -> list[int]:
+    partners = {
+        place: {other for other, pairs in enumerate(row) if pairs and other != place}
+        for place, row in enumerate(shared)
+    }
+    rest = [place for place in partners if partners[place]]
+    order: list[int] = []
+    while rest:
+        order.append(max(rest, key=lambda place: (len(partners[place] & {*order}), len(partners[place]))))
+        rest.remove(order[-1])
+    return order
+
+
+def show(named: NamedAgreement, _asked: Mapping[str, str]) -> Shown:
+    """The course of alpha, topics, who agrees least, and what checks take; in files also who agrees with whom."""
+    agreement = named.agreement
+    in_files = _time(agreement), _two_by_two(named), _disputed(named)
+    shown = _by_topic(named), _with_others(named), _checks(named)
+    return Shown(verdict(agreement), [*_course(agreement), *shown, *in_files], notes=_without_pairs(named))
+
+
+def verdict(agreement: StudyAgreement) -> str:
+    """How far annotators agree, about sentences and summaries apart, or why that is not known."""
+    if agreement.sentences is None or agreement.summaries is None:
+        return _said(agreement.study)
+    apart = {"sentences": _said(agreement.sentences), "summaries": _said(agreement.summaries)}
+    return _("Sentences: %(sentences)s Summaries: %(summaries)s") % apart
+
+
+def _said(study: Agreement) -> str:
+    if study.why == "few_pairs":
+        sentence = _(
+            "Annotators agree in %(percent)s of %(comparisons)d comparisons. Fewer than ten pairs have two or more "
+            "judgments: too few to say whether that is more than chance."
+        )
+        return sentence % {"percent": printed(study.percent, is_share=True), "comparisons": study.comparisons}
+    if study.why:
+        return _(WHY[study.why])
+    is_sure = study.p is not None and study.p <= LEVEL
+    than_chance = (
+        _("as often as chance might give")
+        if not is_sure
+        else _("more often than by chance")
+        if (study.alpha.value or 0) > 0
+        else _("less often than by chance")
+    )
+    sentence = _(
+        "Annotators agree in %(percent)s of %(comparisons)d comparisons, %(than_chance)s: Krippendorff’s alpha, "
+        "direction-free, is %(alpha)s, where 1 is perfect agreement and 0 is chance. This rests on %(pairs)d pairs "
+        "with two or more judgments; intervals are 95%%."
+    )
+    own = {"percent": printed(study.percent, is_share=True), "alpha": printed(study.alpha), "than_chance": than_chance}
+    return sentence % {**own, "comparisons": study.comparisons, "pairs": study.pairs}
+
+
+def printed(own: Bounded | results.Figure, *, is_share: bool = False) -> str:
+    """A value with its interval, where there is one; a share in percent."""
+    if own.value is None:
+        return DASH
+    unit, places, after = (100, 0, " %") if is_share else (1, 2, "")
+    value, *ends = (f"{unit * number:.{places}f}" for number in (own.value, own.low, own.high) if number is not None)
+    return f"{value}{after}" + (f" [{', '.join(ends)}]" if len(ends) == 2 else "")
+
+
+def cells(own: Bounded | results.Figure, *, is_share: bool = False) -> tuple[Cell, ...]:
+    """Cells of a value: itself and both ends of its interval for files, all in words for people."""
+    return own.value, own.low, own.high, printed(own, is_share=is_share)
+
+
+def _with_others(named: NamedAgreement) -> Table:
+    """Annotators, those who agree least with all others first."""
+    table = named.agreement.table
+    lines = []
+    for k, key in enumerate(table.annotators):
+        alike, shared = (sum(row[:k] + row[k + 1 :]) for row in (table.alike[k], table.shared[k]))
+        if shared and key in named.annotators:
+            lines.append((shared < THIN, alike / shared, named.annotators[key], alike, shared, key))
+    lines.sort()
+    return Table(
+        "with-others",
+        _("Who disagrees most"),
+        (
+            Column("annotator", _("Annotator"), as_text),
+            Column("share", _("Agrees with others"), _percent),
+            Column("alike"),
+            Column("comparisons", _("Comparisons")),
+        ),
+        tuple((name, share, alike, shared) for _is_thin, share, name, alike, shared, _key in lines),
+        note=_(
+            "A comparison is with one other annotator about one pair; those with fewer than five come last. A low "
+            "share is a reason to look, not a verdict."
+        ),
+        links=tuple({"annotator_id": key} for *_own, key in lines),
+        leads_to="study_annotator",
+        folded=not lines,
+        first=OPEN,
+    )
+
+
+def _checks(named: NamedAgreement) -> Table:
+    """How many of the answers went into checks."""
+    titles = _("Pairs that another annotator had judged"), _("Repeats"), _("Gold pairs")
+    return Table(
+        "checks",
+        _("What the checks take"),
+        (
+            Column("check", _("Check"), as_text),
+            Column("answers", _("Answers")),
+            Column("share", _("Share of all answers"), _percent),
+        ),
+        tuple((title, n, n / max(named.answers, 1)) for title, n in zip(titles, named.checks, strict=True)),
+        note=_("Of %(n)d answers. The first count towards scores too; repeats and gold pairs do not.")
+        % {"n": named.answers},
+        folded=not named.agreement.study.pairs,
+    )
+
+
+def _percent(share: float) -> str:
+    return percent(round(share, 2))
+
+
+def _by_topic(named: NamedAgreement) -> Table:
+    lines: list[tuple[str, Agreement]] = [(_("The study"), named.agreement.study)]
+    apart = (_("Sentences"), named.agreement.sentences), (_("Summaries"), named.agreement.summaries)
+    lines += [(title, own) for title, own in apart if own]
+    some = [own for own in named.agreement.topics if own.pairs and own.topic in named.topics]
+    some.sort(key=lambda own: (own.pairs < FEWEST_PAIRS, own.alpha.value or 0))
+    first = len(lines) + min(OPEN, sum(own.pairs >= FEWEST_PAIRS for own in some))
+    lines += [(named.topics[own.topic], own) for own in some]
+    return Table(
+        "agreement",
+        _("Agreement of annotators"),
+        (
+            Column("topic", _("Topic"), as_text),
+            Column("judgments"),
+            Column("pairs", _("Shared pairs")),
+            Column("comparisons"),
+            *(
+                column
+                for name, label in STATISTICS.items()
+                for column in (Column(name), Column(f"{name}_low"), Column(f"{name}_high"), Column("", _(label)))
+            ),
+            Column("why"),
+            Column("", _("Why not") if any(own.why for _title, own in lines[1:]) else "", as_text),
+        ),
+        tuple(_line(title, own) for title, own in lines),
+        note=_(
+            "Topics with fewer than ten shared pairs come last, the lowest alpha of the others first. Each figure is "
+            "followed by its 95% interval, from a bootstrap over pairs, or Wilson’s where all pairs are alike; a dash "
+            "means that there are too few data to compute it. Direction-free: which sentence of a pair is stored first "
+            "is an accident, so chance counts every answer half in each direction. Alpha and kappa as they are usually "
+            "computed may be lower."
+        ),
+        marked=frozenset({0}),
+        folded=not named.agreement.study.pairs,
+        first=first,
+    )
+
+
+def _without_pairs(named: NamedAgreement) -> tuple[str, ...]:
+    """The topics that the table leaves out, in one line."""
+    without = [own for own in named.agreement.topics if not own.pairs and own.topic in named.topics]
+    line = _("In %(n)d of %(topics)d topics with judgments, no pair has been judged by two annotators yet.")
+    return (line % {"n": len(without), "topics": len(named.agreement.topics)},) if without else ()
+
+
+def _line(title: str, own: Agreement) -> tuple[Cell, ...]:
+    figures = [cell for name in STATISTICS for cell in cells(getattr(own, name), is_share=name == "percent")]
+    return title, own.judgments, own.pairs, own.comparisons, *figures, own.why, _(WHY[own.why]) if own.why else ""
+
+
+def _course(agreement: StudyAgreement) -> list[Figure]:
+    draw = partial(
+        course_plot,
+        label=_("Krippendorff’s alpha against the number of judgments"),
+        x_title=_("judgments"),
+        y_title=_("Krippendorff’s alpha"),
+    )
+    caption = _(
+        "Krippendorff’s alpha, direction-free, after a growing number of judgments. The line breaks where there are "
+        "too few data to compute it."
+    )
+    course = tuple((point.judgments, point.alpha) for point in agreement.time)
+    return figure("time", _("Over time"), caption, draw, course)
+
+
+def _time(agreement: StudyAgreement) -> Table:
+    rows = tuple((point.judgments, point.alpha) for point in agreement.time)
+    return Table("time", _("Over time"), (Column("judgments"), Column("alpha")), rows, folded=True)
+
+
+def _two_by_two(named: NamedAgreement) -> Table:
+    """Pages have a heat map of it."""
+    columns = tuple(map(Column, ("first", "second", "alike", "shared")))
+    rows = tuple((cell.a[1], cell.b[1], cell.alike, cell.shared) for cell in named.listed)
+    return Table("annotators", _("Agreement of each two annotators"), columns, rows, folded=True)
+
+
+def _disputed(named: NamedAgreement) -> Table:
+    """Folded, since pages link to the sentences."""
+    columns = tuple(map(Column, ("topic", "first", "second", "preferred_first", "preferred_second", "ties")))
+    disputed = [pair for pair in named.agreement.disputed if pair.pair in named.pairs]
+    rows = tuple((*named.pairs[pair.pair], pair.first, pair.second, pair.ties) for pair in disputed)
+    return Table("disputed", _("Pairs on which annotators disagree"), columns, rows, folded=True)
