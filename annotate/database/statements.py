@@ -208,8 +208,9 @@ def find_candidates(topic: LockedTopic | None, annotator: Annotator, drawn: Sequ
     free = FREE[annotator.kind == Annotator.TAKES_PLACES]
     rows = read(" UNION ALL ".join(parts), values, free=free, drawn=places)
     held = [(key, moment(ends), moment(now)) for part, key, ends, now, *_rest in rows if part == 0]
-    # SQL cannot tell what reads the same; the two texts are in the columns 5 and 7.
-    free_pairs = (row for row in rows if row[0] and visible(row[5]) != visible(row[7]))
+    # SQL cannot tell what reads the same; of sentences, copies are marked already. Columns 5 and 7 are the two texts.
+    reads = visible if topic is not None and topic.of_summaries else str
+    free_pairs = (row for row in rows if row[0] and reads(row[5]) != reads(row[7]))
     best = min(free_pairs, key=itemgetter(0, 1), default=None)
     if topic is None or best is None:
         return Candidates(held)

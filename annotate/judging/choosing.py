@@ -157,7 +157,8 @@ def _started(topic: LockedTopic, annotator: Annotator, thorough: bool) -> Choice
         unfinished = Pair.objects.filter(pk__in=list(unfinished.values_list("pk", flat=True)[:LOOK])).order_by("pk")
     had = Exists(Assignment.objects.filter(annotator=annotator, pair=OuterRef("pk")))
     left = unfinished.filter(~had).select_related("first", "second").iterator()
-    pair = next((pair for pair in left if visible(pair.first.text) != visible(pair.second.text)), None)
+    reads = visible if topic.of_summaries else str  # of sentences, copies are marked already
+    pair = next((pair for pair in left if reads(pair.first.text) != reads(pair.second.text)), None)
     if pair is None:
         return None
     wanted = Assignment.objects.filter(pair=pair, reason__in=Assignment.WANTED, annotator__kind=annotator.kind)
@@ -177,7 +178,8 @@ def _of_another(topic: LockedTopic, annotator: Annotator) -> Choice | None:
     once = judged.filter(pair__first__not_judged="", pair__second__not_judged="").exclude(annotator=annotator)
     free = once.exclude(Exists(others.exclude(pk=OuterRef("pk")))).select_related("pair__first", "pair__second")
     newest_first = free.order_by("-pk").iterator()
-    begun = next((row for row in newest_first if visible(row.pair.first.text) != visible(row.pair.second.text)), None)
+    reads = visible if topic.of_summaries else str
+    begun = next((row for row in newest_first if reads(row.pair.first.text) != reads(row.pair.second.text)), None)
     if begun is None:
         return None
     return Choice(begun.pair, begun.reason, design_weight=begun.design_weight, drawn_for=begun.drawn_for)

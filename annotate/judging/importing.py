@@ -159,8 +159,8 @@ def _located(
     study: Study, preferences: Iterable[Preference], kind: str, pseudonym: str, upload: Upload | None = None
 ) -> list[Located]:
     """The judgments with the rows they are about, topic by topic."""
-    visible = Q(pk__in=Topic.asked.filter(study=study)) | Q(upload=upload, upload__isnull=False)
-    topics = Topic.with_unfinished.filter(visible, study=study).by_name()
+    is_there = Q(pk__in=Topic.asked.filter(study=study)) | Q(upload=upload, upload__isnull=False)
+    topics = Topic.with_unfinished.filter(is_there, study=study).by_name()
     rows: list[Located] = []
     for topic, of_topic in _by_topic(preferences).items():
         if topic not in topics:
