@@ -1,6 +1,6 @@
 """Do intervals and verdicts of win rates hold for other annotators, whatever their tastes, and at the ends?
 
-    OPENBLAS_NUM_THREADS=1 python -m benchmarks.tastes [--of tastes ends] [--studies 100] [--only WORD]
+    OPENBLAS_NUM_THREADS=1 python -m benchmarks.tastes [--of tastes ends chain] [--studies 100] [--only WORD]
 
 tastes: 12 systems, 20 topics, 20 answers a topic, as in `benchmarks.direct`, but for how annotators differ (standard
 deviation `taste` of a system's utility, in all topics): *normal*, for each system; *heavy*, Student's t with 3 degrees
@@ -8,8 +8,9 @@ of freedom; *camps*, two of them, of opposite tastes; *direction*, annotators di
 the k-th annotator answers 1 / k times as often as the first. *Two a topic*: two annotators answer about each topic,
 drawn anew. The rule was chosen on *normal* worlds alone. Counted is what `benchmarks.direct` counts.
 
-ends: one answer a topic and pair of systems. Of two systems the first wins every count in turn, so coverage of its
-interval is exact, of binomial counts; *chain*: of each two systems the earlier one is preferred so often.
+ends, chain: one answer a topic and pair of systems, by nobody in particular. *Ends*: of two systems the first wins
+every count in turn, so coverage of its interval is exact, of binomial counts. *Chain*: of each two systems the earlier
+one is preferred so often.
 """
 
 from __future__ import annotations
@@ -98,13 +99,18 @@ def of_tastes(options: argparse.Namespace) -> None:
     print_worlds({name: world for name, world in made.items() if options.only in name}, options.studies)
 
 
-def of_ends(options: argparse.Namespace) -> None:
-    print(f"| systems | topics | figure | {' | '.join(f'{rate:g}' for rate in RATES)} |\n|{'---|' * (3 + len(RATES))}")
-    for topics in (10, 20, 40):
+def of_ends(_options: argparse.Namespace) -> None:
+    rates = np.linspace(0.5, 0.95, 10)
+    print(f"| topics | {' | '.join(f'{rate:.2f}' for rate in rates)} |\n|{'---|' * (1 + len(rates))}")
+    for topics in range(10, 41):
         counts = np.arange(topics + 1)
-        ends = np.array([interval_of(topics, wins) for wins in counts])
-        held = [binom.pmf(counts, topics, rate)[(ends[:, 0] <= rate) & (rate <= ends[:, 1])].sum() for rate in RATES]
-        print(f"| 2 | {topics} | win rate | {' | '.join(f'{own:.3f}' for own in held)} |", flush=True)
+        low, high = np.array([interval_of(topics, wins) for wins in counts]).T
+        held = [binom.pmf(counts, topics, rate)[(low <= rate) & (rate <= high)].sum() for rate in rates]
+        print(f"| {topics} | {' | '.join(f'{own:.3f}' for own in held)} |", flush=True)
+
+
+def of_chain(options: argparse.Namespace) -> None:
+    print(f"| systems | topics | figure | {' | '.join(f'{rate:g}' for rate in RATES)} |\n|{'---|' * (3 + len(RATES))}")
     for systems, topics in product((3, 5), (10, 20, 40)):
         figures = [
             mean_and_error(np.array([chain(systems, topics, rate, k) for k in range(options.studies)]))
@@ -149,15 +155,18 @@ def _answers(systems: int, topics: int, won: np.ndarray) -> Answers:
     return Answers(*names, topic, first, second, won.astype(float), np.ones(m), np.full(m, -1))
 
 
+PARTS = {"tastes": of_tastes, "ends": of_ends, "chain": of_chain}
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
-    parser.add_argument("--of", nargs="+", choices=["tastes", "ends"], default=["tastes", "ends"])
+    parser.add_argument("--of", nargs="+", choices=list(PARTS), default=list(PARTS))
     parser.add_argument("--studies", type=int, default=100)
     parser.add_argument("--only", default="", help="worlds with this in their name")
     options = parser.parse_args()
     for part in options.of:
         print(f"\n## {part}\n", flush=True)
-        {"tastes": of_tastes, "ends": of_ends}[part](options)
+        PARTS[part](options)
 
 
 if __name__ == "__main__":

@@ -19,6 +19,7 @@ from preferendum.cli.__main__ import main
 from preferendum.formats.archive import study as study_archive
 from preferendum.formats.archive.study_preferences import counted
 from preferendum.results import to_json
+from preferendum.scoring.ranking import Comparison
 from preferendum.scoring.summary_answers import answers_of, summaries_there
 from preferendum.scoring.win_rate import win_rates
 from tests.annotate import making
@@ -110,6 +111,10 @@ def test_a_study_taken_back_gives_the_same_win_rates_to_the_last_digit(exported:
     )
     assert first.systems == second.systems
     assert first.scores == second.scores
+    assert first.shares is not None
+    assert Comparison([first]).ground.spread == Comparison([second]).ground.spread > 0
+    assert Comparison([first]).ranked() == Comparison([second]).ranked()
+    assert Comparison([first]).differences() == Comparison([second]).differences()
     assert Annotator.objects.filter(kind="machine").exists()
 
 
