@@ -82,6 +82,19 @@ def test_the_small_installation_scores_as_a_clone_does_without_the_website(
     assert "pip install 'preferendum[server]'" in refused.stderr
 
 
+def test_the_library_is_found_beside_folders_of_the_same_names_as_ours(wheel: Path, tmp_path: Path) -> None:
+    bin_ = environment(sys.executable, tmp_path / "small", str(wheel))
+    own = tmp_path / "own"
+    for name in ("annotate", "evaluation", "formats", "tests"):
+        (own / name).mkdir(parents=True)
+        (own / name / "__init__.py").write_text("raise ImportError('a folder of the user')")
+    asked = f"import preferendum; print(len(preferendum.evaluate(*{SCORE!r})['systems']))"
+    done = subprocess.run(
+        [bin_ / "python", "-c", asked], cwd=own, env=ENVIRONMENT, capture_output=True, text=True, check=False
+    )
+    assert done.stdout == "10\n", done.stderr
+
+
 @pytest.fixture(scope="module")
 def installed(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     return environment(sys.executable, tmp_path_factory.mktemp("server") / "v", f"{wheel}[server]")
