@@ -145,7 +145,7 @@ def test_what_needs_data_that_are_not_beside_the_clone_is_left_out_with_the_reas
         if file.name not in ("conftest.py", "test_start.py"):
             assert '/ "shared"' not in file.read_text(), file
     alone = tmp_path / "alone" / "main"
-    for name in ("annotate", "evaluation", "formats", "lab", "preferendum", "tests"):
+    for name in ("annotate", "evaluation", "lab", "preferendum", "tests"):
         shutil.copytree(ROOT / name, alone / name, ignore=shutil.ignore_patterns("__pycache__", "vendor"))
     for name in ("pyproject.toml", "manage.py"):
         shutil.copy(ROOT / name, alone)
@@ -329,7 +329,7 @@ def test_serve_prints_the_address_at_which_it_answers(bind: bool, tmp_path: Path
     finally:
         serving.send_signal(signal.SIGINT)
         rest, _nothing = serving.communicate(timeout=60)
-    assert (f"It listens at http://127.0.0.1:{bound};" in rest) is bind
+    assert (f"It listens at http://127.0.0.1:{bound};" in said + rest) is bind
 
 
 def test_the_version_is_the_programs_own() -> None:

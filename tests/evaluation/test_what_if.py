@@ -49,10 +49,10 @@ def asked(study: Study, *names: str, leave_out: bool = True) -> WhatIfQuestion:
 
 def standings(study: Study) -> list[dict[str, Any]]:
     """The leaderboard that is there, as a preview says it."""
-    columns = ("system__name", "score", "low", "high", "rank", "rank_low", "rank_high", "topics")
+    columns = ("score", "low", "high", "rank", "rank_low", "rank_high", "topics", "lacking")
     recommended = SystemScore.objects.filter(ranking__study=study, ranking__scored_by="recommended")
-    rows = recommended.order_by("rank", "system__name").values(*columns)
-    return [{"system": row.pop("system__name"), **row} for row in rows]
+    rows = recommended.select_related("system", "ranking").order_by("rank", "system__name")
+    return [{"system": row.system.name, **{name: getattr(row, name) for name in columns}} for row in rows]
 
 
 def shown(preview: WhatIfQuestion, when: str) -> list[dict[str, Any]]:

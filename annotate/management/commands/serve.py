@@ -50,9 +50,9 @@ class Command(BaseCommand):
 
         def welcome() -> None:
             if self.answers(f"http://{place}"):
-                self.welcome(origin)
                 if urlsplit(origin).port != port:
                     self.stdout.write(f"It listens at http://{place}; a proxy before it must send it what it gets.\n")
+                self.welcome(origin)
             self.stdout.flush()  # the links are wanted now, in a file, too
 
         Supervisor(programs, environment, self.stdout.write).run(welcome)
