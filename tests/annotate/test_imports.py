@@ -6,6 +6,7 @@ import os
 import zipfile
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import Any
 
 import pytest
 from django.core.files.base import ContentFile
@@ -492,7 +493,16 @@ def test_what_is_exported_again_is_what_came_in():
     making.take_in(study)
     written = io.BytesIO()
     formats.write_topics(exports.topics(study), written)
-    assert json.loads(written.getvalue()) == TOPIC
+    assert given(json.loads(written.getvalue())) == TOPIC
+
+
+def given(value: Any) -> Any:
+    """Without the keys that stand on every line and say nothing there."""
+    if isinstance(value, list):
+        return [given(one) for one in value]
+    if isinstance(value, dict):
+        return {key: given(one) for key, one in value.items() if one is not None and (key, one) != ("person", False)}
+    return value
 
 
 def test_ratings_are_stored_by_assessor_and_their_mean_for_all():

@@ -22,7 +22,7 @@ MORE = 300
 #: peak of whoever started the process, where that was higher.)
 READING = """
 import sys
-import formats
+from preferendum import formats
 def peak():
     with open("/proc/self/status") as status:
         return next(int(line.split()[1]) for line in status if line.startswith("VmHWM")) / 1000

@@ -261,7 +261,7 @@ def test_judging_goes_on_while_a_new_version_takes_over(site: Site) -> None:
 
 #: A study whose topic has a reference; prints its number and an invitation to it.
 WITH_REFERENCE = """
-import formats
+from preferendum import formats
 from annotate import imports, invitations
 from tests import studies
 made = studies.study(judgments_per_topic=100_000, pairs_per_annotator=10_000)

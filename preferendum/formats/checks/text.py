@@ -161,9 +161,13 @@ def blank(text: str) -> bool:
     )
 
 
+#: A word, or so many characters of one: to put combining marks in order takes the square of their number.
+_WORD = re.compile(r"\S{1,1000}")
+
+
 def visible(text: str) -> str:
     """What a reader sees of a text but its white space: equal for two texts that nobody can tell apart by reading."""
-    return _UNSEEN.sub("", unicodedata.normalize("NFC", text))
+    return _UNSEEN.sub("", "".join(unicodedata.normalize("NFC", word) for word in _WORD.findall(text)))
 
 
 def name(place: Place, text: str, characters: int = limits.NAME_CHARACTERS) -> str | None:
