@@ -47,7 +47,7 @@ def test_topics_with_keys_of_other_people_come_back_exactly(tmp_path: Path, topi
 
 
 @slow
-@given(preferences=st.lists(strategies.preference(), min_size=1, max_size=5))
+@given(preferences=st.lists(strategies.preference(), min_size=1, max_size=5, unique_by=repr))
 def test_preferences_come_back_exactly_from_json_lines(tmp_path: Path, preferences: list[Preference]) -> None:
     path = written(formats.write_preferences, preferences, tmp_path / "preferences.jsonl")
 
@@ -56,7 +56,7 @@ def test_preferences_come_back_exactly_from_json_lines(tmp_path: Path, preferenc
 
 
 @slow
-@given(preferences=st.lists(strategies.preference(with_extra=False), min_size=1, max_size=5))
+@given(preferences=st.lists(strategies.preference(with_extra=False), min_size=1, max_size=5, unique_by=repr))
 def test_preferences_come_back_from_csv_with_a_word_on_who_judged(
     tmp_path: Path, preferences: list[Preference]
 ) -> None:
