@@ -525,8 +525,6 @@ def _by_length(
         texts = Sentence.objects.filter(topic__in=topics).order_by().values_list("document__name")
         lengths = dict(texts.annotate(characters=Avg(Length("text"))))
         return ByLength.of({result.system: result.score for result in results}, lengths, of_summaries=True)
-    if any(result.lacking for result in results):  # means over different topics
-        return None
     scores = Score.objects.filter(summary__topic__in=topics, fit__judgments__gt=0, scored_by=ScoredBy.RECOMMENDED)
     means = scores.order_by().values_list("summary__system__name").annotate(Avg("by_length"))
     return ByLength.of({result.system: result.score for result in results}, dict(means))

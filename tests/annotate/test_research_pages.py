@@ -1014,7 +1014,7 @@ def test_judgments_go_out_as_they_came_in(client: Client, study: Study, owner: U
     found = [json.loads(line) for line in b"".join(answer.streaming_content).splitlines()]  # type: ignore[attr-defined]
 
     assert [(one["topic"], one["a"], one["b"], one["winner"]) for one in found] == list(scored.JUDGED)
-    assert [one.get("kind") for one in found] == [None] * 4 + ["simulated"] * 2
+    assert [one.get("kind") for one in found] == ["human"] * 4 + ["simulated"] * 2
     assert len(found) == sum(1 for _ in exports.preferences(study)) == Judgment.objects.count()
 
 

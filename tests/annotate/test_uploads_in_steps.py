@@ -46,10 +46,15 @@ def study(monkeypatch: pytest.MonkeyPatch) -> Study:
     return ready_study(judgments_per_pair=2)
 
 
-def lines(rows: list[tuple[str, int, int, str]]) -> bytes:
+def lines(rows: list[tuple[str, int, int, str]], day: int = 1) -> bytes:
     keys = ("topic", "a", "b", "annotator")
     records = [
-        dict(zip(keys, (topic, f"d1:{a}", f"d1:{b}", by), strict=True)) | {"winner": "a"} for topic, a, b, by in rows
+        dict(zip(keys, (topic, f"d1:{a}", f"d1:{b}", by), strict=True))
+        | {
+            "winner": "a",
+            "at": f"2026-01-{day:02}T00:{second // 60:02}:{second % 60:02}Z",
+        }  # else they stand there twice
+        for second, (topic, a, b, by) in enumerate(rows)
     ]
     return "".join(f"{json.dumps(record)}\n" for record in records).encode()
 
@@ -209,7 +214,7 @@ def test_a_study_can_be_deleted_while_an_upload_is_being_stored(study: Study) ->
 
 
 def test_the_uploads_of_a_study_are_stored_one_after_another(study: Study) -> None:
-    first, second = confirmed(study, lines(OLD)), confirmed(study, lines(OLD))
+    first, second = confirmed(study, lines(OLD)), confirmed(study, lines(OLD, day=2))
     imports.process(first)
     imports.process(second)
     assert second.judgments_stored is None
