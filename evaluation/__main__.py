@@ -1,7 +1,5 @@
 """`python -m evaluation`: the offline commands by their earlier name, for scripts that call them so."""
 
-import sys
+import runpy
 
-from preferendum.cli.__main__ import main
-
-sys.exit(main(sys.argv[1:]))
+runpy.run_module("preferendum.cli", run_name="__main__", alter_sys=True)
