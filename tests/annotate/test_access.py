@@ -51,7 +51,8 @@ PATCH  401 401 401 401 404 404 403 200 200 200 403 404  api_study api_document a
 DELETE 401 401 401 401 404 404 403 403 204 204 403 404  api_study api_member
 POST   401 401 401 401 404 404 403 201 201 201 403 404  api_study_copies api_removals
 PATCH  401 401 401 401 404 404 403 403 200 200 403 404  api_member
-GET    401 401 401 401 404 404 200 403 200 200 200 404  api_invitations api_judges api_acts api_preview api_annotators
+GET    401 401 401 401 404 404 200 403 200 200 200 404  api_invitations api_annotator_figures api_audit_log
+GET    401 401 401 401 404 404 200 403 200 200 200 404  api_what_if api_annotators
 POST   401 401 401 401 404 404 201 403 201 201 403 404  api_invitations
 DELETE 401 401 401 401 404 404 204 403 204 204 403 404  api_invitation
 GET    401 401 401 401 404 404 403 200 200 200 200 404  api_judgments api_exports
@@ -61,7 +62,7 @@ POST   401 401 401 401 404 404 403 202 202 202 403 404  api_upload_confirm
 POST   401 401 401 401 404 404 403 200 200 200 403 404  api_upload_discard api_removal_restore
 POST   401 401 401 401 404 404 403 202 202 202 202 404  api_exports
 GET    401 401 401 401 404 404 403 404 200 200 200 404  api_export api_export_file
-POST   401 401 401 401 404 404 202 403 202 202 403 404  api_previews
+POST   401 401 401 401 404 404 202 403 202 202 403 404  api_what_ifs
 POST   401 401 401 401 404 404 200 403 200 200 403 404  api_exclusions
 POST   401 401 401 401 404 201 201 201 201 201 403 404  api_annotators
 POST   401 401 401 401 404 200 404 404 404 404 403 404  api_draw

@@ -727,7 +727,7 @@ def test_lists_that_grow_with_answers_are_read_page_after_page_without_counting(
         for own in (study, others):
             assignment = judging.draw(judging.join(own, pseudonym=f"judge {number}"))
             judging.record_judgment(assignment, 1, "left", 5.0)
-    for path in (f"{API}/studies/{study.pk}/judgments/", f"{API}/studies/{study.pk}/acts/"):
+    for path in (f"{API}/studies/{study.pk}/judgments/", f"{API}/studies/{study.pk}/audit-log/"):
         whole, found, costs = owner.get(path).json(), [], []
         assert set(whole) == {"next", "results"}
         assert whole["next"] is None

@@ -28,7 +28,7 @@ def study():
 
 def test_judges_agreement_and_examination_say_what_the_pages_say(study) -> None:
     api, here = program(making.owner(study)), f"/api/v1/studies/{study.pk}"
-    listed = api.get(f"{here}/judges/").json()["results"]
+    listed = api.get(f"{here}/annotators/figures/").json()["results"]
     assert {one["annotator"]["pseudonym"]: one["judged"] for one in listed} == {
         one.annotator.pseudonym: one.judged for one in annotators.rows_of(study)
     }
@@ -59,18 +59,18 @@ def test_the_description_has_a_type_for_everything_that_the_worker_finds_out(cli
 
 def test_a_program_asks_first_and_then_excludes_and_takes_back(study) -> None:
     api, here = program(making.owner(study)), f"/api/v1/studies/{study.pk}"
-    asked = api.post(f"{here}/previews/", {"annotators": ["bob"]}, format="json").json()
+    asked = api.post(f"{here}/what-if/", {"annotators": ["bob"]}, format="json").json()
     assert (asked["state"], asked["annotators"]) == ("waiting", ["bob"])
     tasks.answer_what_if(study.whatifquestions.get().pk)
-    ready = api.get(f"{here}/previews/{asked['key']}/").json()
+    ready = api.get(f"{here}/what-if/{asked['key']}/").json()
     assert ready["figures"]["after"]["judgments"] == ready["figures"]["before"]["judgments"] - 2
     sent = {"annotators": ["bob"], "reason": "A coin."}
     (bob,) = api.post(f"{here}/exclusions/", sent, format="json").json()
     assert bob["excluded_at"] is not None
     (bob,) = api.post(f"{here}/exclusions/", sent | {"leave_out": False}, format="json").json()
     assert bob["excluded_at"] is None
-    acts = api.get(f"{here}/acts/").json()["results"]
-    assert [one["act"] for one in acts][-2:] == ["exclude annotator", "take annotator back in"]
+    acts = api.get(f"{here}/audit-log/").json()["results"]
+    assert [one["action"] for one in acts][-2:] == ["exclude annotator", "take annotator back in"]
     assert acts[-1]["detail"]["reason"] == "A coin."
 
 

@@ -99,7 +99,15 @@ IN_ADDRESSES = [
 ASKED = ["dimension", "peers", "page", "page_size", "topic", "system", "filename", "act", "study__pk", "order_by"]
 LISTS = [
     *("api_studies", "api_annotators", "api_documents", "api_invitations", "api_study", "api_members", "api_topics"),
-    *("api_references", "api_summaries", "api_judges", "api_judgments", "api_acts", "api_uploads", "api_leaderboard"),
+    *(
+        "api_references",
+        "api_summaries",
+        "api_annotator_figures",
+        "api_judgments",
+        "api_audit_log",
+        "api_uploads",
+        "api_leaderboard",
+    ),
     *(
         "api_given_metrics",
         "api_results",

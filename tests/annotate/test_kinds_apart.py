@@ -76,7 +76,7 @@ def seen(study: Study) -> dict[str, Any]:
     owner.force_login(making.owner(study))
     topics, sentences = study.topics.all(), Sentence.objects.filter(topic__study=study)
     summaries, people = Summary.objects.filter(topic__study=study), study.annotators.filter(kind="human")
-    calls = ["", "leaderboard/", "summaries/", "judges/?page_size=200"]
+    calls = ["", "leaderboard/", "summaries/", "annotators/figures/?page_size=200"]
     calls += [f"results/{name}/" for name in OF_ANNOTATORS]
     calls += [f"topics/{topic.pk}/{part}" for topic in topics for part in ("", "sentences/", "leaderboard/")]
     calls += [f"summaries/{summary.pk}/" for summary in summaries]
@@ -170,7 +170,11 @@ def test_a_kind_that_counts_with_people_moves_the_scores_and_no_figure_about_the
         "machine": 100,
         "simulated": 0,
     }
-    rows = {row["annotator"]["pseudonym"]: row["figures"] for row in before["judges/?page_size=200"]["results"]}
-    assert rows == {row["annotator"]["pseudonym"]: row["figures"] for row in after["judges/?page_size=200"]["results"]}
+    rows = {
+        row["annotator"]["pseudonym"]: row["figures"] for row in before["annotators/figures/?page_size=200"]["results"]
+    }
+    assert rows == {
+        row["annotator"]["pseudonym"]: row["figures"] for row in after["annotators/figures/?page_size=200"]["results"]
+    }
     examined = Annotator.objects.filter(study=study, kind="human", judged__gt=0).count()
     assert after["results/influence/"]["tables"][-1]["rows"][0]["annotators"] == examined

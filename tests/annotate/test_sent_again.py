@@ -150,7 +150,7 @@ def test_who_lost_what_they_created_is_not_told_about_it_again() -> None:
 def test_no_stored_answer_names_an_annotator(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
     """They may erase themselves, and then nothing of them is left."""
     Annotator.objects.filter(study=world.study, pseudonym="machine").update(pseudonym="j4n3")
-    for name in ("api_previews", "api_exclusions"):
+    for name in ("api_what_ifs", "api_exclusions"):
         monkeypatch.setitem(BODIES, ("POST", name), BODIES["POST", name] | {"annotators": ["j4n3"]})
     world.clients["owner"].defaults["HTTP_IDEMPOTENCY_KEY"] = "1"
     for name in posts():
@@ -165,7 +165,7 @@ def test_an_answer_that_is_given_again_leaves_out_who_erased_themselves(study: S
         judging.join(study, user=making.person(), kind=Annotator.Kind.MACHINE, pseudonym=name) for name in ("A1", "B2")
     )
     path, body = f"studies/{study.pk}/exclusions/", {"annotators": ["A1", "B2"], "reason": "A test."}
-    asked = f"studies/{study.pk}/previews/"
+    asked = f"studies/{study.pk}/what-if/"
     assert post(owner, path, body).status_code == 200
     assert post(owner, asked, {"annotators": ["A1", "B2"]}, key="asked").status_code == 202
     crowd.withdraw(machine, erase=True)

@@ -118,7 +118,8 @@ def known(study: Study, owner: Client, api: Client) -> dict[str, object]:
         "crowds": [crowd.annotators for crowd in records.load_answers(study.pk, ()).crowds],
         "work": agenda.find_work(),
         "api": [
-            api.get(reverse(name, args=[study.pk])).json() for name in ("api_annotators", "api_judgments", "api_judges")
+            api.get(reverse(name, args=[study.pk])).json()
+            for name in ("api_annotators", "api_judgments", "api_annotator_figures")
         ],
         "pages": [
             b"".join(owner.get(reverse(name, args=[study.pk])))

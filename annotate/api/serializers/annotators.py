@@ -62,11 +62,9 @@ class AnnotatorRowSerializer(serializers.Serializer[AnnotatorRow]):
 class AuditEntrySerializer(serializers.ModelSerializer[AuditEntry]):
     """Who did what. `digest` includes all earlier entries; `actor` is a key, since names may change."""
 
-    act = serializers.CharField(source="action", read_only=True)
-
     class Meta:
         model = AuditEntry
-        fields = ["number", "act", "actor", "detail", "at", "digest"]
+        fields = ["number", "action", "actor", "detail", "at", "digest"]
         read_only_fields = fields
 
 

@@ -39,7 +39,7 @@ def _named(study: Study, pseudonyms: list[str]) -> list[Annotator]:
 
 @extend_schema(tags=["annotators"])
 class AnnotatorFigures(View):
-    @extend_schema(operation_id="list_judges", responses=AnnotatorRowSerializer(many=True))
+    @extend_schema(operation_id="list_annotator_figures", responses=AnnotatorRowSerializer(many=True))
     def get(self, request: Request, study_id: int) -> Response:
         """How each annotator judges, in the order of joining, with n and interval of every figure."""
         study = self.study(study_id, "annotators")
@@ -52,7 +52,7 @@ class AnnotatorFigures(View):
 class AuditLog(View):
     pagination_class = PagesByKey
 
-    @extend_schema(operation_id="list_acts", responses=AuditEntrySerializer(many=True))
+    @extend_schema(operation_id="list_audit_log", responses=AuditEntrySerializer(many=True))
     def get(self, request: Request, study_id: int) -> Response:
         """The study's audit log, oldest entry first."""
         study = self.study(study_id, "annotators")
@@ -60,11 +60,11 @@ class AuditLog(View):
 
 
 @extend_schema(tags=["annotators"])
-class Previews(View):
+class WhatIfs(View):
     post_ability = "annotators"
 
     @extend_schema(
-        operation_id="ask_for_preview", request=AnnotatorsChosenSerializer, responses={202: WhatIfQuestionSerializer}
+        operation_id="ask_what_if", request=AnnotatorsChosenSerializer, responses={202: WhatIfQuestionSerializer}
     )
     def post(self, request: Request, study_id: int) -> Response:
         """Ask what would change without these annotators, or with them again. This changes nothing."""
@@ -81,8 +81,8 @@ class Previews(View):
 
 
 @extend_schema(tags=["annotators"])
-class OnePreview(View):
-    @extend_schema(operation_id="read_preview", responses=WhatIfQuestionSerializer)
+class OneWhatIf(View):
+    @extend_schema(operation_id="read_what_if", responses=WhatIfQuestionSerializer)
     def get(self, request: Request, study_id: int, key: uuid.UUID) -> Response:
         """What would change, once the worker has computed it: leaderboard and agreement before and after."""
         study = self.study(study_id, "annotators")
