@@ -75,10 +75,7 @@ def test_every_judgment_that_counts_is_there_as_it_was_shown(study):
     counted = Judgment.objects.counted().filter(assignment__topic__study=study)
     assert len(rows) == len(preferences) == counted.count() == 47
     by_id = {row.pk: row for row in counted.select_related("assignment__pair__first", "assignment__pair__second")}
-    shown = {
-        (row.at, row.assignment.left.text, row.assignment.right.text)
-        for row in by_id.values()
-    }
+    shown = {(row.at, row.assignment.left.text, row.assignment.right.text) for row in by_id.values()}
     assert {(datetime.fromisoformat(row["at"]), row["left"], row["right"]) for row in rows} == shown
     assert {row["of"] for row in rows} == {"sentences", "summaries"}
     assert {row["question"] for row in rows if row["topic"] == "M1" and row["of"] == "sentences"} == {
