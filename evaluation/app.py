@@ -3,10 +3,9 @@
 
     python -m celery -A evaluation.app worker --loglevel WARNING
 
-Only the heartbeat publishes tasks, a task only says where to look, and the tables alone show what is out of date. So a
-lost, doubled or late message, an emptied broker or a killed worker costs only a delay. By default
-(`BROKER_URL=memory://`) the queue therefore lives in this process and is never written to disk; with Redis any number
-of workers share the work, each with its own heartbeat.
+Only the heartbeat publishes tasks, and the tables alone show what is out of date:
+docs/decisions/celery-only-delivers.md. By default (`BROKER_URL=memory://`) the queue lives in this process; with Redis
+any number of workers share the work, each with its own heartbeat.
 """
 
 from __future__ import annotations

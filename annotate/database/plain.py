@@ -1,4 +1,4 @@
-"""Plain SQL, where the ORM would take longer to write a statement than the database to answer it.
+"""Plain SQL, where the ORM would be too slow: docs/decisions/plain-sql-in-a-click.md.
 
 Values are a model's, whatever the database.
 """

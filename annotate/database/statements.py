@@ -1,8 +1,6 @@
-"""The statements of a click, in plain SQL: the ORM takes ten times longer to write them than a database to answer them,
-while others wait for the topic.
+"""The statements of a click, in plain SQL: docs/decisions/plain-sql-in-a-click.md.
 
-They are the same for SQLite and PostgreSQL except for the clock and the locks: a transaction of SQLite locks everything
-at its start. tests/annotate/test_statements.py compares each with its QuerySet.
+SQLite needs no locks here: its transactions lock everything at their start.
 """
 
 from __future__ import annotations

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 def restore(archive: StudyArchive, owner: User, *, title: str = "") -> Study:
     """Import an exported study whole, owned by `owner`.
 
-    Results are computed again: the same judgments give the same scores. Raises `formats.Refused` for topics that the
+    Results are computed again: docs/decisions/archive-is-replayed.md. Raises `formats.Refused` for topics that the
     worker has too little memory for.
     """
     fields = dataclasses.asdict(archive.settings)

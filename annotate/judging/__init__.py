@@ -1,8 +1,6 @@
 """Hand out pairs, take answers, take them back. The one writer of annotators, pairs, assignments and judgments.
 
-Every transaction that draws or judges locks the topic's tally first and everything else after it, so that no two of
-them deadlock. A transaction that needs several tallies locks them in the order of their topics. An answer that also
-draws a pair of another topic waits for the first lock only.
+Every transaction that draws or judges locks the topic's tally first: docs/decisions/locked-by-topic.md.
 """
 
 from annotate.judging.annotators import join, joined_by, newcomer, pause, set_shortcuts

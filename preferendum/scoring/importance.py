@@ -13,9 +13,9 @@ and, for a summary with the set S of distinct words,
     importance  I(S) = sum_{w in S} n_w i_w (b_w - m) / T     of the judgments alone
     combined         = sum_{w in S} n_w i_w (1 + 4 (b_w - m)) / T = C(S) + 4 I(S)
 
-Importance is what the summary says that people prefer, less what it says that they do not. It is 0 for all summaries
-where all values are equal, and for the whole source; repetition adds nothing. Neither does text of average value,
-however long: m ensures that. A summary that shares no word with the sources has no importance.
+Importance is 0 for all summaries where all values are equal, and for the whole source
+(docs/decisions/people-decide.md). Repetition adds nothing, and m ensures that text of average value adds nothing,
+however long. A summary that shares no word with the sources has no importance.
 
 Combined is coverage in which a word counts by the odds that its sentences are preferred, b / (1 - b), which near 1/2
 are 1 + 4 (b - 1/2). It is coverage where all values are equal, and 1 for the whole source.
