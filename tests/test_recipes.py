@@ -1,0 +1,206 @@
+"""The recipes of CONTRIBUTING.md, followed: in a copy of the product, with no other files than those that they list.
+
+Each recipe adds something to one copy. Tests that are written into the copy then look for it wherever the recipe says
+that it is.
+"""
+
+from __future__ import annotations
+
+import re
+import shutil
+import subprocess
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from xml.etree import ElementTree
+
+import pytest
+
+from tests.conftest import ROOT
+
+COPIED = ("annotate", "docs", "evaluation", "lab", "preferendum", "static", "templates", "tests")
+LEFT_OUT = shutil.ignore_patterns("browser", "images")
+#: The tests that run in the copy, whose names say what a recipe adds where.
+CHECKS = [path.relative_to(ROOT).as_posix() for path in sorted((ROOT / "tests" / "recipes").glob("*.py"))]
+TESTS = re.findall(r"^def (test_\w+)", "".join((ROOT / path).read_text() for path in CHECKS), re.MULTILINE)
+
+
+class Copy:
+    """A copy of the product in a folder, and what a recipe changed in it."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self.touched: set[str] = set()
+
+    def write(self, path: str, text: str) -> None:
+        """Add a file."""
+        assert not (self.folder / path).exists(), path
+        (self.folder / path).parent.mkdir(parents=True, exist_ok=True)
+        (self.folder / path).write_text(text)
+        self.touched.add(path)
+
+    def insert(self, path: str, before: str, text: str) -> None:
+        """Put text before what stands in a file once."""
+        content = (self.folder / path).read_text()
+        assert content.count(before) == 1, (path, before)
+        (self.folder / path).write_text(content.replace(before, text + before))
+        self.touched.add(path)
+
+    def run(self, *command: str) -> str:
+        """Run Python in the copy. Raises `AssertionError` with what it printed if it fails."""
+        done = subprocess.run([sys.executable, *command], cwd=self.folder, capture_output=True, text=True, check=False)
+        assert done.returncode == 0, done.stdout + done.stderr
+        return done.stdout
+
+
+def setting(copy: Copy) -> None:
+    """Add the setting `shortest_sentence`, a number."""
+    copy.insert(
+        "preferendum/formats/settings.py",
+        "    skips_in_a_row: Annotated[",
+        "    shortest_sentence: Annotated[int, _quality(low=0, high=99)] = 3\n",
+    )
+    copy.insert(
+        "annotate/models/study.py",
+        "    skips_in_a_row = models.",
+        "    shortest_sentence = models.PositiveIntegerField(\n"
+        '        _("shortest sentence"),\n'
+        "        default=3,\n"
+        "        validators=[MaxValueValidator(99)],\n"
+        '        help_text=_("In words. Shorter sentences are not judged."),\n'
+        "    )\n",
+    )
+    migrations = copy.folder / "annotate" / "migrations"
+    before = set(migrations.glob("*.py"))
+    copy.run("manage.py", "makemigrations", "annotate", "--name", "NAME")
+    copy.touched |= {path.relative_to(copy.folder).as_posix() for path in set(migrations.glob("*.py")) - before}
+
+
+def import_format(copy: Copy) -> None:
+    """Add tables of stars: a person's one to five stars for a summary, in a column of that name."""
+    copy.write(
+        "preferendum/formats/readers/NAME.py",
+        '''"""Stars that people gave to summaries, as CSV."""
+
+from typing import BinaryIO
+
+from preferendum.formats.checks.complaints import Place
+from preferendum.formats.checks.text import name
+from preferendum.formats.readers.draft import Draft
+from preferendum.formats.readers.tables import Columns, number, read_rows
+from preferendum.formats.records import HumanScore
+
+COLUMNS = Columns(("topic", "system", "stars"))
+
+
+def read_stars(file: BinaryIO, place: Place, draft: Draft) -> None:
+    """Read each row as a human score of the dimension stars."""
+    for here, row in read_rows(file, place, COLUMNS):
+        topic, system = name(here.key("topic"), row["topic"]), name(here.key("system"), row["system"])
+        stars = number(here.key("stars"), row["stars"])
+        if topic and system and stars is not None:
+            if not draft.add_row(draft.human_scores, HumanScore(topic, system, "stars", stars, ""), here):
+                return
+''',
+    )
+    path = "preferendum/formats/readers/reading.py"
+    copy.insert(path, "from preferendum.formats.readers.corpus", "from preferendum.formats.readers import NAME\n")
+    copy.insert(path, "    late.read_metric_scores: late.", "    NAME.read_stars: NAME.COLUMNS,\n")
+    copy.insert(path, '"scores by metrics (.csv with', '"stars (.csv with topic,system,stars), "\n    ')
+    copy.insert("docs/formats.md", "## Folder or ZIP file", "## Stars\n\n    topic,system,stars\n    rain,lead,4\n\n")
+
+
+def page(copy: Copy) -> None:
+    """Add a page below the tab of texts that counts the topics of a study."""
+    copy.write(
+        "annotate/views/research/NAME.py",
+        '''"""A page that counts."""
+
+from django.http import HttpRequest, HttpResponse
+from django.urls import path
+from django.views.decorators.http import require_safe
+
+from annotate.access import in_study
+from annotate.models import Study
+from annotate.views.research.pages import STUDY, page
+
+
+@in_study("see")
+@require_safe
+def counted(request: HttpRequest, study: Study) -> HttpResponse:
+    """Show how many topics there are."""
+    return page(request, study, "research/texts/NAME.html", here="counted", topics=study.topics.count())
+
+
+urlpatterns = [path(f"{STUDY}counted/", counted, name="counted")]
+''',
+    )
+    copy.insert("annotate/views/research/__init__.py", "    analyses,\n", "    NAME,\n")
+    copy.insert("annotate/views/research/__init__.py", "    *studies.urlpatterns,\n", "    *NAME.urlpatterns,\n")
+    in_menu = '        Page("counted", _("Counted"), "counted"),\n'
+    copy.insert("annotate/views/research/menu.py", '        Page("reported", ', in_menu)
+    copy.write(
+        "templates/research/texts/NAME.html",
+        '{% extends "research/tab.html" %}{% load i18n %}\n'
+        '{% block page_title %}{% translate "Counted" %}{% endblock %}\n'
+        "{% block tab %}<p>{{ topics }}</p>{% endblock %}\n",
+    )
+    copy.insert(
+        "tests/annotate/test_page_access.py",
+        "GET    L   L   L   L   L   L 404 404 404 200 200 200 200  leaderboard topic_leaderboard",
+        "GET    L   L   L   L   L   L 404 404 404 200 200 200 200  counted\n",
+    )
+
+
+RECIPES: dict[str, Callable[[Copy], None]] = {"A setting": setting, "An import format": import_format, "A page": page}
+
+
+def listed(recipe: str) -> set[str]:
+    """The files that a recipe lists, each at the beginning of a line with its number."""
+    text = (ROOT / "CONTRIBUTING.md").read_text()
+    (section,) = re.findall(rf"^### {recipe}\n(.*?)(?=^##|\Z)", text, re.DOTALL | re.MULTILINE)
+    return set(re.findall(r"^\d\. `([^`]+)`", section, re.MULTILINE))
+
+
+@dataclass(frozen=True)
+class Followed:
+    """The files that each recipe touched, and what each test in the copy failed with ("" if it passed)."""
+
+    touched: dict[str, set[str]]
+    failures: dict[str, str]
+
+
+@pytest.fixture(scope="module")
+def followed(tmp_path_factory: pytest.TempPathFactory) -> Followed:
+    folder = tmp_path_factory.mktemp("copy")
+    for name in COPIED:
+        shutil.copytree(ROOT / name, folder / name, ignore=LEFT_OUT)
+    for name in ("manage.py", "pyproject.toml", "README.md"):
+        shutil.copy(ROOT / name, folder / name)
+    touched = {}
+    for name, follow in RECIPES.items():
+        copy = Copy(folder)
+        follow(copy)
+        touched[name] = {re.sub(r"/\d{4}_NAME", "/NNNN_NAME", path) for path in copy.touched}
+    command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "--junitxml=told.xml", *CHECKS]
+    done = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
+    assert (folder / "told.xml").exists(), done.stdout + done.stderr
+    cases = ElementTree.parse(folder / "told.xml").getroot().iter("testcase")
+    failures = {one.attrib["name"]: "".join(bad.attrib["message"] for bad in one) for one in cases}
+    return Followed(touched, failures)
+
+
+@pytest.mark.parametrize("recipe", RECIPES)
+def test_a_recipe_lists_every_file_that_it_touches(followed: Followed, recipe: str) -> None:
+    assert followed.touched[recipe] == listed(recipe)
+
+
+@pytest.mark.parametrize("test", TESTS)
+def test_what_a_recipe_adds_is_wherever_it_says(followed: Followed, test: str) -> None:
+    assert followed.failures[test] == ""
+
+
+def test_every_recipe_is_followed() -> None:
+    text = (ROOT / "CONTRIBUTING.md").read_text().partition("## Recipes")[2].partition("\n## ")[0]
+    assert re.findall(r"^### (.*)", text, re.MULTILINE) == list(RECIPES)
