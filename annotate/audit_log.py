@@ -209,7 +209,7 @@ def _name(study: int | None) -> str:
 
 
 def _short(value: Any) -> Any:
-    """The same with long texts as their length and digest."""
+    """Shorten a value for the log: long texts to their length and digest."""
     if isinstance(value, str) and len(value) > LONGEST:
         digest = hashlib.sha256(value.encode("utf-8", "surrogatepass")).hexdigest()
         return f"{len(value)} characters, SHA-256 {digest}"

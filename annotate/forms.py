@@ -274,7 +274,7 @@ class SentenceField(SentenceChoiceField):
     }
 
     def to_python(self, value: Any) -> Sentence | None:
-        """By its name, with or without its text after it."""
+        """Find the sentence by its name, with or without its text after it."""
         if value in self.empty_values:
             return None
         wanted = _in_one_line(str(value))

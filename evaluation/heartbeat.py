@@ -184,7 +184,9 @@ class Heartbeat(threading.Thread):
 
 
 def _one_unknown(whose: Whose, works: Iterable[Work]) -> Iterator[Work]:
-    """Of each kind of work with unknown duration, only an owner's first: it shows how long the others will take."""
+    """Choose, of each kind of work with unknown duration, only an owner's first: it shows how long the others will
+    take.
+    """
     unknown: set[tuple[str, int]] = set()
     for work in works:
         if work.seconds is not None:

@@ -310,7 +310,7 @@ def find_smallest_set(study_id: int) -> None:
 
 @task()
 def examine_win_rates(study_id: int) -> None:
-    """The same two of win rates: each annotator's influence, and the fewest answers that first place depends on."""
+    """Find each annotator's influence on win rates, and the fewest answers that first place depends on."""
     compared = records.load_compared(study_id)
     if compared is None:
         return
@@ -583,7 +583,7 @@ def compare_groups(study_id: int) -> None:
 
 
 def _of_group(loaded: records.Groups, members: Set[int]) -> GroupOutcome:
-    """As if they alone had judged: a whole fit of each topic that they judged."""
+    """Rank systems as if these members alone had judged: a whole fit of each topic that they judged."""
     crowd, study = loaded.crowd, loaded.study
     others = set(crowd.annotators) - members
     is_member = np.isin(crowd.judgments.annotator, crowd.numbers(members))

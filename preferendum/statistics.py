@@ -43,7 +43,9 @@ def bounded(value: float, resampled: Vector) -> Bounded:
 
 
 def bounded_share(value: float, resampled: Vector, n: int) -> Bounded:
-    """The same of a mean of shares; where all resamples are alike, Wilson's interval (1927) of n independent ones."""
+    """A mean of shares with its percentile interval; where all resamples are alike, Wilson's interval (1927) of n
+    independent ones.
+    """
     own = bounded(value, resampled)
     if own.value is None or own.low is not None or not len(resampled) or not n:
         return own

@@ -69,7 +69,7 @@ class Sentences:
 def standard_summaries(
     topic: Evidence, background: WordCounts | None = None, words: int = WORDS, seed: int = 0
 ) -> dict[str, tuple[str, ...]]:
-    """By the name of the summarizer, the sentences of its summary, in document order.
+    """The sentences of each standard summary, in document order, by the name of the summarizer.
 
     `background`: identifies topic words; without it none are made by these. A topic without words has no summaries.
     """

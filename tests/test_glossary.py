@@ -49,6 +49,9 @@ EMPTY = {"found", "one", "said", "there", "known", "nothing"}
 #: Words of riddles, which no docstring of the product has, except in `names` of code.
 RIDDLES = re.compile(r"\b(whoever|anew|somebody|of which|goes|comes|told|asked|beside|behind)\b", re.IGNORECASE)
 
+#: Beginnings of docstrings that can only be read after the function's name or its neighbour's docstring.
+HALVES = re.compile(r"(The same|Of|By|Those|With|Without|As)\b")
+
 #: Names that stay, each with the reason.
 STAY = {
     "field StudySettings.person_cap": "a setting: archives and the API carry its name",
@@ -159,3 +162,14 @@ def test_docstrings_are_plain():
         for word in RIDDLES.findall(" ".join(re.sub(r"`[^`]*`", "", ast.get_docstring(node) or "").split()))
     ]
     assert not riddles
+
+
+def test_a_docstring_of_a_function_can_be_read_without_its_neighbour():
+    halves = [
+        f"{path.relative_to(ROOT)}: {node.name}: {docstring.splitlines()[0]}"
+        for _module, path in product()
+        for node in ast.walk(tree(path))
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
+        and HALVES.match(docstring := ast.get_docstring(node) or "")
+    ]
+    assert not halves

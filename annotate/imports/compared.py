@@ -36,7 +36,7 @@ def keep_in_step(
 def open_summaries(
     study: Study, topics: Collection[int], removal: Removal | None = None, upload: Upload | None = None
 ) -> None:
-    """The same, whatever the study's questions are about."""
+    """Update the compared summaries of these topics, whatever the study's questions are about."""
     compared = Topic.with_unfinished.filter(summaries_of__in=topics, removal=None).select_related(
         "summaries_of", "study"
     )
@@ -50,7 +50,9 @@ def open_summaries(
 
 
 def open_judged(study: Study, judged: Iterable[tuple[str, Of]], upload: Upload | None = None) -> None:
-    """The same for topics with judgments or gold pairs of summaries in a file, as (name, kind of text)."""
+    """Update the compared summaries of topics that a file has judgments or gold pairs of, given as (name, kind of
+    text).
+    """
     names = {name for name, of in judged if of == "summaries"}
     present = Topic.objects.filter(study=study, name__in=names)
     open_summaries(study, list(present.values_list("pk", flat=True)))

@@ -253,7 +253,9 @@ def columns_of(summary: formats.Summary) -> Columns:
 
 
 def _said(columns: Columns) -> Columns:
-    """Without what a file may leave out: a table of summaries does not say who wrote them, and has no other keys."""
+    """Leave out the columns that a file may lack: a table of summaries does not say who wrote them, and has no other
+    keys.
+    """
     return {name: value for name, value in columns.items() if name in ("text", "sentences") or value}
 
 

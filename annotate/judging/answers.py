@@ -160,7 +160,9 @@ def _lock(assignment: Assignment, *, removed: bool = False) -> tuple[LockedTopic
 
 
 def _lock_in_removed(assignment: Assignment) -> LockedTopic | None:
-    """The same for a removed topic; None where it is not removed, or the assignment is not there."""
+    """Lock a removed topic with the annotator, and refresh both and the assignment; None where the topic is not
+    removed, or the assignment is not there.
+    """
     topic = _lock_removed(assignment.topic_id)
     here = Assignment.objects.filter(pk=assignment.pk, topic=topic.pk if topic else None)
     rows = here.select_related("annotator__study").select_for_update(no_key=True, of=("annotator",))

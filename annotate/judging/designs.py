@@ -44,7 +44,9 @@ def systems_by_number(topic_id: int) -> dict[int, tuple[str, ...]]:
 
 
 def systems_to_name(topic_id: int) -> dict[int, tuple[str, ...]]:
-    """The same without the design of all systems that the topic has now, which a file need not name."""
+    """The names of the systems by the topic's design numbers, without the design of all systems that the topic has now:
+    a file need not name these.
+    """
     numbers = systems_by_number(topic_id)
     every = _systems_of(topic_id) if numbers else ()
     return {number: systems for number, systems in numbers.items() if systems != every}

@@ -235,7 +235,7 @@ def _annotators(
 
 
 def _sums(rows: Iterable[Located]) -> dict[Author, tuple[int, float]]:
-    """By author, the number of judgments and the reading time in seconds."""
+    """The number of judgments and the reading time in seconds, by author."""
     sums: dict[Author, tuple[int, float]] = {}
     for row in rows:
         judged, seconds = sums.get(row.author, (0, 0.0))
@@ -315,7 +315,7 @@ def _take_places(arrivals: Arrivals, topic_id: int, rows: Sequence[Located]) -> 
 
 
 def _in_places(arrivals: Arrivals, rows: Iterable[Located]) -> Iterator[Located]:
-    """Those that take a place: by people who are not excluded, about different sentences."""
+    """The rows that take a place: by people who are not excluded, about different sentences."""
     earlier = Annotator.objects.filter(pk__in=arrivals.earlier) if arrivals.earlier else Annotator.objects.none()
     excluded = set(earlier.exclude(excluded_at=None).values_list("pk", flat=True))
     for row in rows:

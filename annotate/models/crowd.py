@@ -163,8 +163,10 @@ class Participation(models.Model):
 
 
 def version_of_groups() -> Combinable:
-    """Of all that groups of annotators rest on, for each study of a query. It never falls: a withdrawal takes at most
-    one answer away and counts twice."""
+    """The version of all that groups of annotators rest on, for each study of a query.
+
+    It never falls: a withdrawal takes at most one answer away and counts twice.
+    """
     withdrawn = Participation.objects.filter(outcome=Participation.Outcome.WITHDRAWN)
     numbers = _number(Questionnaire.objects.all()), _number(AnsweredQuestionnaire.objects.all(), "annotator__study")
     return sum_of_topics("tally__data_version") + numbers[0] + numbers[1] + _number(withdrawn) * 2

@@ -243,7 +243,8 @@ class PairQuerySet(models.QuerySet["Pair"]):
         return pairs.filter(filled__lt=models.F("need")) if annotator.kind == Annotator.TAKES_PLACES else pairs
 
     def with_is_free(self, annotator: Annotator) -> Self:
-        """With `is_free`: whether the annotator may have the pair: they have not seen it and a place is left.
+        """Annotate each pair with `is_free`: whether the annotator may have the pair: they have not seen it and a place
+        is left.
 
         A pair that needs nothing yet was never assigned to people: they may have it.
         """
@@ -338,7 +339,7 @@ def question_about(topic: Topic, study: Study) -> str:
 
 class AssignmentQuerySet(models.QuerySet["Assignment"]):
     def to_show(self) -> Self:
-        """With everything that a page shows."""
+        """Load everything that a page shows with them."""
         return self.select_related("topic", "pair__first", "pair__second", "annotator__study")
 
     def lasting(self) -> Self:

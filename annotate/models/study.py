@@ -67,7 +67,7 @@ def total_of_topics(version: str) -> Combinable:
 
 
 def sum_of_topics(version: str) -> Combinable:
-    """The same as a version of the study, which never falls."""
+    """A version of the study that never falls: the sum of a version over its topics, and that of removals."""
     return total_of_topics(version) + models.F("removed_version")
 
 

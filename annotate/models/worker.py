@@ -20,7 +20,7 @@ class WorkerPulse(models.Model):
 
 class ClaimQuerySet(models.QuerySet["Claim"]):
     def of_failed_looks(self) -> Self:
-        """Of the studies whose work the worker could not read."""
+        """The claims on looks at studies whose work the worker could not read."""
         return self.filter(name__startswith=f"{Claim.LOOK}:", attempts__gt=0)
 
 

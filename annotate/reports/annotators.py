@@ -215,7 +215,7 @@ class _Answers:
 
 
 def _answers(keys: Sequence[int]) -> dict[int, _Answers]:
-    """By annotator, the answers that stand, without practice."""
+    """The answers that stand, without practice, by annotator."""
     standing = (
         Judgment.objects.standing()
         .filter(assignment__annotator__in=keys)
@@ -241,7 +241,7 @@ def _course(seconds: Sequence[float]) -> tuple[float, ...]:
 
 
 def _reasons(study: Study, excluded: Sequence[Annotator]) -> dict[str, str]:
-    """By key, why they were excluded: the last such entry of the audit log."""
+    """The reasons of exclusions by the annotator's key: the last such entry of the audit log."""
     keys = [str(annotator.key) for annotator in excluded]
     entries = AuditEntry.objects.filter(study=study, action="exclude annotator", detail__key__in=keys)
     return {detail["key"]: detail["reason"] for detail in entries.order_by("pk").values_list("detail", flat=True)}

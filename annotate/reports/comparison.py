@@ -170,7 +170,9 @@ def lines(topics: QuerySet[Topic], first: Keyed, second: Keyed, scored_by: str) 
 def _lead(
     first: float | None, second: float | None, differences: Iterable[Mapping[str, Any]], names: tuple[str, str]
 ) -> Lead | None:
-    """With its interval, if the two were compared: with very many systems, not all pairs are."""
+    """The lead of the first system, with its interval if the two were compared: with very many systems, not all pairs
+    are.
+    """
     if first is None or second is None:
         return None
     compared = next((own for own in differences if {own["better"], own["worse"]} == {*names}), None)
@@ -178,7 +180,7 @@ def _lead(
 
 
 def _weights(of_first: Iterable[WordTerm], of_second: Iterable[WordTerm], words: SourceWords) -> dict[int, float]:
-    """By sentence: the weight of its words that only the first system has, less those that only the second has."""
+    """The weight by sentence: that of its words that only the first system has, less those that only the second has."""
     weights: dict[int, float] = defaultdict(float)
     for sign, terms in ((1.0, of_first), (-1.0, of_second)):
         for term in terms:

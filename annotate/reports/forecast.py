@@ -49,7 +49,9 @@ def of_study(study: Study, record: Record) -> StudyForecast:
 
 
 def of_summaries(study: Study, record: SummaryForecast) -> StudyForecast:
-    """The same for answers about whole summaries, in reading time until their actual time is known."""
+    """The record of answers about whole summaries with the study's settings, in reading time until their actual time is
+    known.
+    """
     asked = asked_about(study, ScoredBy.WIN_RATE)
     seconds = minutes.seconds(study, asked) or Sentence.objects.paces(study).get(True, record.seconds)
     ranking = Ranking.objects.filter(study=study, scored_by=ScoredBy.WIN_RATE).first()

@@ -174,8 +174,9 @@ class Board:
 
     @property
     def moves(self) -> dict[str, int]:
-        """By how many places a system has risen (below 0: fallen) since `moved_since` judgments, if its earlier place
-        is outside its present interval of ranks."""
+        """The number of places that each system has risen (below 0: fallen) since `moved_since` judgments, if its
+        earlier place is outside its present interval of ranks.
+        """
         if len(self.curve) < 2:
             return {}
         before, now = (_places(point.scores) for point in self.ranked_curve[-2:])

@@ -338,7 +338,9 @@ def _changes(facts: StudyFacts) -> Iterator[str]:
 
 
 def _changed(change: SettingChange) -> str:
-    """Without the values of a text: they would be too long, and the log has only digests of long ones."""
+    """Describe a change of a setting, without the values of a text: they would be too long, and the log has only
+    digests of long ones.
+    """
     day = change.at.date().isoformat()
     if change.name in _TEXTS:
         return _("%(setting)s (on %(day)s)") % {"setting": name_in_words(change.name), "day": day}

@@ -47,12 +47,12 @@ def expected(study: Study) -> float:
 
 
 def of_topic(topic: Topic) -> float | None:
-    """Of the topic's judgments together; None if no time is known."""
+    """The minutes of the topic's judgments together; None if no time is known."""
     return _by_topic(Judgment.objects.counted().filter(assignment__topic=topic)).get(topic.name)
 
 
 def by_topic(study: Study) -> dict[str, float]:
-    """The same of every topic with any known time, by name."""
+    """The minutes of the judgments of every topic with any known time, by name."""
     return _by_topic(Judgment.objects.counted().filter(assignment__topic__study=study))
 
 

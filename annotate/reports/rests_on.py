@@ -83,7 +83,7 @@ class RestsOn:
 
     @property
     def in_all(self) -> str:
-        """The same with their sum, in a sentence."""
+        """Describe how many count about sentences and about summaries, with their sum, in a sentence."""
         about = {"all": f"{self.counted.total:,}", "each": self.by_question}
         return _("%(all)s judgments count: %(each)s.") % about if self.by_question else ""
 
@@ -150,21 +150,21 @@ def by_question(study: Study, topics: QuerySet[Topic]) -> tuple[RestsOn, RestsOn
 
 
 def by_topic(study: Study, topics: Iterable[Topic]) -> dict[int, RestsOn]:
-    """The same for several topics of a study, by key."""
+    """Count what figures about several topics of a study rest on, by key."""
     keys = [topic.pk for topic in topics]
     rows = Assignment.objects.in_place(or_imported=True).filter(topic__in=keys)
     return _summed(rows, "topic_id", dict.fromkeys(keys, study))
 
 
 def by_study(studies: Iterable[Study]) -> dict[int, RestsOn]:
-    """The same for several studies, by key."""
+    """Count what figures about several studies rest on, by key."""
     by_key = {study.pk: study for study in studies}
     rows = Assignment.objects.in_place(or_imported=True).filter(topic__study__in=list(by_key))
     return _summed(rows, "topic__study_id", by_key)
 
 
 def _summed(rows: QuerySet[Assignment], by: str | IsNull, studies: dict[int, Study]) -> dict[int, RestsOn]:
-    """By the keys of `studies`, which say what counts there."""
+    """Sum the rows by the keys of `studies`, which say what counts there."""
     summed = {key: RestsOn(study.counted_kinds) for key, study in studies.items()}
     columns = (by, "annotator__kind", "reason", "holds_place", ABOUT_SUMMARIES)
     for key, kind, reason, has_place, is_summary, number in rows.order_by().values_list(*columns).annotate(Count("pk")):

@@ -42,7 +42,7 @@ def tests_of(rows: Sequence[LeaderboardRow], differences: Sequence[Difference]) 
 
 
 def open_tests(rows: Sequence[LeaderboardRow], tests: Sequence[Difference]) -> list[Difference]:
-    """Those that decide nothing yet: about the first system, or about any if no two systems differ significantly."""
+    """The tests that decide nothing yet: about the first system, or any if no two systems differ significantly."""
     is_undecided = not any(own.significant for own in tests)
     return [own for own in tests if not own.significant and (is_undecided or rows[0].system in (own.better, own.worse))]
 

@@ -23,7 +23,7 @@ class SystemChange:
 
     @property
     def risen(self) -> int:
-        """By how many ranks; below 0 if it falls."""
+        """The number of ranks that the system rises; below 0 if it falls."""
         return self.before.rank - self.after.rank if self.before and self.after else 0
 
     @property

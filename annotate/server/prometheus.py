@@ -85,7 +85,10 @@ class _Tables:
 
 
 def figures() -> dict[str, tuple[str, float]]:
-    """By name, a description and a number. An age is in seconds: 0 if nothing waits, infinite if none ever was."""
+    """Each figure's description and number, by name.
+
+    An age is in seconds: 0 if nothing waits, infinite if none ever was.
+    """
     now = timezone.now()
     behind = Topic.objects.behind()
     oldest = with_since(behind).exclude(progress__problem__gt="").aggregate(Min("since"))["since__min"]

@@ -253,7 +253,7 @@ def save_annotators(
 
 
 def _with_keys(agreement: StudyAgreement, crowd: Crowd) -> StudyAgreement:
-    """The same, with row keys in place of numbers."""
+    """The agreement with row keys in place of numbers."""
     annotators = tuple(crowd.annotators[number] for number in agreement.table.annotators)
     return replace(
         agreement,

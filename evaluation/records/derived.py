@@ -116,7 +116,7 @@ def keys_of(scorer: Key) -> Keys:
 
 
 def pairs_known(study: int) -> dict[Key, str]:
-    """By scorer, the digest of the scores whose pairs of systems were tested."""
+    """The digest of the scores whose pairs of systems were tested, by scorer."""
     kept = Result.objects.by_keys(study, "pairs-of-systems")
     digests: dict[Any, str] = {}
     for (peers, whose, by), row in kept.items():

@@ -240,7 +240,7 @@ def _without_each(study_id: int, systems: Sequence[str], topics: Sequence[tuple[
 
 
 def _counts(topics: Sequence[int]) -> tuple[tuple[int, int], ...]:
-    """By topic: the number of judgments that its scores rest on, and of its sentences to judge."""
+    """The number, by topic, of judgments that its scores rest on, and of its sentences to judge."""
     judged = dict(Fit.objects.newest().filter(topic__in=topics).values_list("topic", "judgments"))
     asked = Sentence.objects.to_judge().filter(topic__in=topics).order_by()
     sentences = dict(asked.values_list("topic").annotate(Count("pk")))

@@ -249,12 +249,12 @@ def _scores(fit_id: int, scored_by: str, snapshot: Snapshot, result: TopicResult
 
 
 def _with_key(part: Part, snapshot: Snapshot) -> Part:
-    """The same, with the key of the nearest sentence in place of its number."""
+    """The part with the key of the nearest sentence in place of its number."""
     return part if part.nearest is None else replace(part, nearest=snapshot.sentence_keys[int(part.nearest)])
 
 
 def _with_keys(words: SourceWords, snapshot: Snapshot) -> SourceWords:
-    """The same, with the keys of the sentences in place of their numbers."""
+    """The words with the keys of the sentences in place of their numbers."""
     keys = snapshot.sentence_keys
     return replace(words, sentences=tuple(tuple((keys[int(i)], n) for i, n in of_word) for of_word in words.sentences))
 
@@ -420,6 +420,6 @@ def note_topic_problem(topic_id: int, problem: str, _is_given_up: bool) -> None:
 
 
 def problems_of(study_id: int) -> dict[str, str]:
-    """By topic name, why the last attempt failed."""
+    """The reasons why the last attempt failed, by the topic's name."""
     failed = TopicProgress.objects.filter(topic__study=study_id).exclude(problem="").order_by("topic__position")
     return dict(failed.values_list("topic__name", "problem"))

@@ -88,7 +88,7 @@ class ComparedSummaries:
 
     @property
     def texts(self) -> dict[str, dict[str, str]]:
-        """By topic and system, the text that annotators read; without summaries that are never shown."""
+        """The text that annotators read, by topic and system; without summaries that are never shown."""
         return {topic.name: {system: text for system, (_key, text) in topic.texts.items()} for topic in self.topics}
 
     @property
@@ -106,7 +106,7 @@ class ComparedSummaries:
         )
 
     def outcome(self, outcome: Outcome) -> Outcome:
-        """The same of a what-if."""
+        """The outcome of a what-if, with the number of topics where each system was judged."""
         return replace(outcome, topics=self.number_judged, systems=self.in_topics(outcome.systems))
 
     @property
@@ -204,8 +204,9 @@ def _topics(study_id: int) -> Iterable[ComparedTopic]:
 def _answers(
     rows: QuerySet[Judgment], topics: tuple[ComparedTopic, ...]
 ) -> tuple[Answers, tuple[int, ...], tuple[int, ...]]:
-    """By topics, in the order in which they were stored; the keys of annotators, by number, in the order of their first
-    ones; those of the judgments."""
+    """The answers by topics, in the order in which they were stored; the keys of annotators, by number, in the order of
+    their first ones; those of the judgments.
+    """
     systems = tuple(sorted({system for topic in topics for system in topic.summaries}))
     number = {system: k for k, system in enumerate(systems)}
     place = {topic.key: k for k, topic in enumerate(topics)}
@@ -241,7 +242,7 @@ def _answers(
 
 
 def standing_by_keys(compared: ComparedSummaries, standing: Standing) -> Standing:
-    """With the keys of annotators in place of their numbers, as the worker keeps shares of annotators."""
+    """The standing with the keys of annotators in place of their numbers, as the worker keeps shares of annotators."""
     if standing.shares is None:
         return standing
     keys = tuple(compared.annotators[int(number)] for number in standing.shares.annotators)
@@ -355,7 +356,7 @@ def _add_fits(compared: ComparedSummaries, rates: WinRates | None, seconds: floa
 
 
 def _save_scores(compared: ComparedSummaries, rates: WinRates, fits: Mapping[int, int]) -> None:
-    """Those of all summaries: what is said on one topic tells of systems, and so of their other summaries."""
+    """Save the scores of all summaries: what is said on one topic tells of systems, and so of their other summaries."""
     present = set(Summary.objects.filter(topic__study=compared.study_id).values_list("pk", flat=True))
     rows = [
         (fits[topic.key], topic.summaries[mean.system], mean)

@@ -121,7 +121,7 @@ def over_time(judgments: PairJudgments) -> tuple[AlphaPoint, ...]:
 
 
 def pairwise(judgments: PairJudgments) -> PairwiseAgreement:
-    """Of any two of those with the most judgments, how often they judged alike."""
+    """Count how often any two of those with the most judgments judged alike."""
     judged = np.bincount(judgments.annotator)
     chosen = np.sort(np.argsort(-judged, kind="stable")[:MOST_ANNOTATORS])
     chosen = chosen[judged[chosen] > 0]

@@ -56,7 +56,7 @@ class Ratings:
 
     @classmethod
     def of(cls, given: Iterable[Rating], systems: Sequence[str], topics: Sequence[str]) -> Ratings:
-        """Those of these systems and topics; assessors by name."""
+        """The ratings of these systems and topics; assessors by name."""
         row, column = ({name: k for k, name in enumerate(names)} for names in (systems, topics))
         kept = [rating for rating in given if rating.system in row and rating.topic in column]
         names = tuple(sorted({rating.assessor for rating in kept}))
@@ -73,7 +73,7 @@ class Ratings:
         return len(self.score)
 
     def without(self, names: Collection[str]) -> Ratings:
-        """Those of all others, who keep their numbers."""
+        """The ratings of all assessors but these; the others keep their numbers."""
         out = [k for k, name in enumerate(self.names) if name in names]
         kept = ~np.isin(self.assessor, out)
         return Ratings(self.names, self.assessor[kept], self.system[kept], self.topic[kept], self.score[kept])
@@ -152,12 +152,15 @@ def interval_alpha(pairs: Matrix, times: Matrix) -> Vector:
 
 
 def consistency(ratings: Ratings, texts: Numbers, draws: int, seed: int = 0) -> tuple[AssessorFigure, ...]:
-    """Of each assessor alpha of the two scores of identical summaries (table 1); none where no two are identical."""
+    """Compute each assessor's alpha of the two scores of identical summaries (table 1); none where no two are
+    identical.
+    """
     return _figures(ratings.names, *identical_pairs(ratings, texts), draws, seed)
 
 
 def agreement(ratings: Ratings, shape: tuple[int, int], draws: int, seed: int = 0) -> tuple[AssessorFigure, ...]:
-    """Of each assessor alpha of the own score and the mean of the others' of the same summary; none without others.
+    """Compute each assessor's alpha of the own score and the mean of the others' of the same summary; none without
+    others.
 
     It is not the paper's: it says how far an assessor is from the others, not from themself.
     """

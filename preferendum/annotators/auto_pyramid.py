@@ -57,7 +57,7 @@ def auto_pyramid(annotation: Annotation, *, with_models: bool = False) -> dict[s
 
 
 def manual_less_automatic(scored: Iterable[tuple[str, Mapping[str, AutoPyramid]]]) -> tuple[AssessorFigure, ...]:
-    """Of each assessor mP - aP: the mean over the topics' means over summaries, the highest first (figure 1).
+    """Compute each assessor's mP - aP: the mean over the topics' means over summaries, the highest first (figure 1).
 
     `scored`: who annotated a topic, and its summaries' scores. Topics without either are passed over.
     """
@@ -70,7 +70,7 @@ def manual_less_automatic(scored: Iterable[tuple[str, Mapping[str, AutoPyramid]]
 
 
 def _sources(annotation: Annotation, with_models: bool) -> Mapping[tuple[str, Words], set[str | None]]:
-    """By SCU and words, the summaries where they were annotated; None: in a model."""
+    """The summaries where SCUs and words were annotated, by both; None: in a model."""
     sources: dict[tuple[str, Words], set[str | None]] = {}
     contributors = chain.from_iterable(_contributors(system, peer) for system, peer in annotation.peers.items())
     of_models = ((None, scu.uid, own) for scu in annotation.pyramid.scus for own in scu.contributors)

@@ -39,7 +39,8 @@ def describe(topics: Sequence[Answers], annotators: int, reliability: Reliabilit
 
 
 def _responses(topics: Sequence[Answers], sheet: Sheet, reliability: Reliability) -> Responses:
-    """Without pairs that they had seen before: who remembers an unusual answer would seem to give it twice.
+    """The responses of annotators without pairs that they had seen before: who remembers an unusual answer would seem
+    to give it twice.
 
     Answers whose sides are unknown get random ones, so that the order in a file is never taken for a liking.
     """

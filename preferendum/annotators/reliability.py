@@ -225,7 +225,7 @@ def _likeliest(judgments: Judgments, counted: NDArray[np.bool_], beta: Vector) -
 
 
 def _cavities(utilities: Utilities) -> tuple[Vector, Vector]:
-    """By judgment: mean and variance of the difference without all judgments of its annotator."""
+    """The mean and the variance, by judgment, of the difference without all judgments of its annotator."""
     judgments = utilities.judgments
     mean, variance = np.zeros(len(judgments)), np.zeros(len(judgments))
     for annotator, rows in rows_of_each(judgments.annotator):

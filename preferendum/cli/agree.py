@@ -114,7 +114,7 @@ def _added(text: str) -> dict[str, int]:
 
 
 def _mixed(metrics: Sequence[Metric], options: argparse.Namespace) -> list[Metric]:
-    """With --add, the metrics that rest on judgments in every mixture."""
+    """The metrics, and with --add those that rest on judgments in every mixture."""
     if not options.add:
         return list(metrics)
     if options.simulate:

@@ -18,7 +18,7 @@ Figure = Callable[[MetricAgreement], float | None]
 
 
 def agreement_tables(report: AgreementReport, label: str) -> Iterator[Table | shown.Table]:
-    """Those of the website; where there are several dimensions, first figures of all of them side by side.
+    """The tables of the website; where there are several dimensions, first figures of all of them side by side.
 
     `label`: where judgments are simulated, from what.
     """

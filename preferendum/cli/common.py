@@ -176,7 +176,7 @@ def bundle_from(path: Path) -> Bundle:
 
 
 def with_documents(topics: Sequence[Evidence]) -> list[Evidence]:
-    """Those that judgments can be about; a note names the others. Raises `InputError` where there are none."""
+    """The topics that judgments can be about; a note names the others. Raises `InputError` where there are none."""
     without = [topic.topic_id for topic in topics if not topic.sentences]
     if len(without) == len(topics):
         raise InputError("no topic has documents, and judgments are about their sentences")

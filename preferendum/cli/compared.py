@@ -155,7 +155,7 @@ def _metrics(options: argparse.Namespace, settings: Settings, usual: Sequence[st
 
 
 def _allowed(metrics: Sequence[Metric], topics: Sequence[Evidence]) -> list[Metric]:
-    """Those of the usual metrics that have what they need; a note says why the others are left out."""
+    """The metrics among the usual ones that have what they need; a note says why the others are left out."""
     allowed = []
     for metric in metrics:
         try:

@@ -45,7 +45,7 @@ COMMAND = Command(
 
 
 def _tables(report: DocumentSetsReport) -> Iterator[Table]:
-    """Of every scorer, since a terminal has no choice."""
+    """The tables of every scorer, since a terminal has no choice."""
     yield document_sets.tests(report.scorers, {})
     yield from map(document_sets.topics, report.scorers)
     yield document_sets.gaps(report.scatters)

@@ -127,7 +127,7 @@ def _notes(own: Rated) -> Iterator[str]:
 
 
 def topic_tables(topics: Sequence[Evidence], own: Rated) -> Iterator[Table]:
-    """Of topics where people compared nothing but summaries."""
+    """The tables of topics where people compared nothing but summaries."""
     for topic in topics:
         human = {summary.system: summary.human for summary in topic.summaries}
         dimensions = sorted({dimension for scores in human.values() for dimension in scores})

@@ -289,8 +289,10 @@ def _mixture(judgments: Judgments, likelihood_for: LikelihoodFor, drawn: int) ->
 
 
 def _without_replacement(mixture: Matrix, share: float) -> Matrix | None:
-    """The same once a share of all pairs is drawn, none twice: 1 - exp(-t x) of those that are x times likelier, with
-    the t that makes them so many. None where nearly all are drawn, and so are equally likely."""
+    """How many times likelier pairs are (n, n) once a share of all pairs is drawn, none twice: 1 - exp(-t x) of those
+    that are x times likelier, with the t that makes them so many. None where nearly all are drawn, and so are equally
+    likely.
+    """
     if share < _FEW:
         return mixture
     if share > 1 - _FEW:
@@ -358,6 +360,6 @@ def _pairs(n: int) -> float:
 
 
 def _effective(weights: Vector) -> float:
-    """As many judgments of equal weight would say as much (Kish 1965)."""
+    """The number of judgments of equal weight that would say as much (Kish 1965)."""
     ordered = np.sort(weights)
     return float(ordered.sum() ** 2 / np.square(ordered).sum())

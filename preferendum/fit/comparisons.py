@@ -77,7 +77,10 @@ class DenseComparisons:
         return total
 
     def curvature(self, v: Vector) -> Callable[[Vector], Vector]:
-        """Of R only the upper triangle is filled: read by columns, as BLAS does, it is the lower one."""
+        """The product with R, as a function.
+
+        Of R only the upper triangle is filled: read by columns, as BLAS does, it is the lower one.
+        """
         r = np.empty((self.n, self.n))
         for a, b in self._blocks():
             sums = self._sums(v[a:b], v[a:])

@@ -76,7 +76,7 @@ class Items:
 
     @classmethod
     def of(cls, systems: int, topic: Places, first: Places, second: Places, won: Vector, lost: Vector) -> Items:
-        """Of answers (m,) about two systems' summaries of a topic, with the weights of the wins either way."""
+        """The items of answers (m,) about two systems' summaries of a topic, with the weights of wins either way."""
         numbers, place = np.unique(
             np.concatenate([topic * systems + first, topic * systems + second]), return_inverse=True
         )
@@ -197,7 +197,7 @@ def fit(items: Items, variances: Variances | None = None, tol: float = 1e-9, max
 
 @on_one_thread
 def likely_variances(items: Items) -> Variances:
-    """Those of greatest evidence and prior together; the usual ones where there are no answers.
+    """The variances of greatest evidence and prior together; the usual ones where there are no answers.
 
     The evidence is its lower bound by the Gaussian nearest to the posterior (Opper and Archambeau 2009). The Gaussian
     follows from the variances, and the variances from it (EM); Anderson's mixing (1965) of the last steps finds both in
@@ -277,7 +277,7 @@ def _precision(items: Items, variances: Variances, topics: Sequence[TopicItems])
 
 
 def _inverse(matrix: Matrix) -> tuple[Matrix, float]:
-    """Of a positive definite matrix, with the logarithm of its determinant."""
+    """The inverse of a positive definite matrix, with the logarithm of its determinant."""
     if not len(matrix):
         return matrix, 0.0
     factor, _ = linalg.lapack.dpotrf(matrix, lower=1)
@@ -312,7 +312,7 @@ class _Equations:
         return float(np.linalg.norm(gradient))
 
     def inverse_hessian(self, z: Vector) -> Callable[[Vector], Vector]:
-        """By conjugate gradients, preconditioned with the diagonal."""
+        """The product with the inverse of the Hessian, by conjugate gradients, preconditioned with the diagonal."""
         laplacian = self.items.pairs.laplacian(self.items.pairs.scores(self.theta(z))[1])
         roots = np.sqrt(np.repeat(self.variances, [self.items.systems, len(self.items)]))
         diagonal = 1 + roots * self._back(laplacian.diagonal())

@@ -86,7 +86,7 @@ class Pairs:
         return Pairs(self.n, self.first[kept], self.second[kept], self.wins[kept], self.losses[kept])
 
     def among_those_met(self) -> tuple[Pairs, NDArray[np.int64]]:
-        """The same pairs of those sentences alone that are in one, and which these are."""
+        """The pairs, numbered among the sentences alone that are in one, and which these are."""
         met, place = np.unique(np.concatenate([self.first, self.second]), return_inverse=True)
         first, second = place[: len(self)], place[len(self) :]
         return Pairs(len(met), first, second, self.wins, self.losses), met
@@ -302,7 +302,7 @@ def posterior(pairs: Pairs, similarity: Similarity | None, at: Mode) -> Posterio
 
 @on_one_thread
 def conditioned(pairs: Pairs, similarity: Similarity, at: Mode) -> Conditioned:
-    """The same Gaussian without K, in the space of the pairs."""
+    """The Gaussian nearest to the posterior without K, in the space of the pairs."""
     share = at.parameters.share
     rows = np.empty((len(pairs), pairs.n), order="F")
     for some in slices(len(pairs), pairs.n):

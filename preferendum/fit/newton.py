@@ -38,7 +38,7 @@ class Equations(Protocol):
     """
 
     def gradient(self, theta: Array) -> Array:
-        """Of the log-likelihood."""
+        """The gradient of the log-likelihood."""
 
     def residual(self, gradient: Array) -> float:
         """How far the equations are from holding, in units of the model's own."""

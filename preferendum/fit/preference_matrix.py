@@ -98,7 +98,7 @@ class Estimate:
         return self.chances_by(lambda systems: None)
 
     def chances_by(self, likelihood_for: LikelihoodFor) -> Chances:
-        """The same, where pairs were drawn that tell systems apart."""
+        """The chances of sentences where pairs were drawn that tell systems apart."""
         by_lot = self._judgments.some(self._judgments.design > 0)
         return chances(self.utilities, *self._of_pairs(by_lot), by_lot, likelihood_for)
 

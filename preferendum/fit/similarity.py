@@ -262,7 +262,7 @@ class WordSimilarity:
     def _mean(
         self, cosine: NDArray[np.float64], shared: NDArray[Float], union: NDArray[np.float64]
     ) -> NDArray[np.float64]:
-        """Of the cosine and the Jaccard index, from how many words two texts share and have together."""
+        """The mean of the cosine and the Jaccard index, from how many words two texts share and have together."""
         if not self._jaccard:
             return np.minimum(cosine, 1.0)
         jaccard: NDArray[np.float64] = shared / np.maximum(union, 1.0, out=union)

@@ -45,7 +45,7 @@ class DenseCovariance:
 
     @classmethod
     def centred(cls, matrix: Matrix) -> DenseCovariance:
-        """Of theta - mean(theta), where `matrix` is that of theta; in its place."""
+        """Make `matrix`, the covariance of theta, that of theta - mean(theta), in its place."""
         matrix -= matrix.mean(axis=0)
         matrix -= matrix.mean(axis=1, keepdims=True)
         return cls(matrix)
@@ -77,7 +77,7 @@ class ConditionedCovariance:
     def centred(
         cls, similarity: Similarity, parameters: kernel.Parameters, half: Matrix, shift: Vector
     ) -> ConditionedCovariance:
-        """The same, where `half` and `shift` are those of theta, whose mean is not 0; `half` in its place."""
+        """Make `half` and `shift` of theta, whose mean is not 0, those of theta - mean(theta); `half` in its place."""
         half -= half.mean(axis=1, keepdims=True)
         return cls(similarity, parameters, half, shift - shift.mean())
 
@@ -169,7 +169,7 @@ def about(
 
 
 def around(utilities: Vector, posterior: kernel.Posterior) -> Covariance:
-    """The same, from where the judgments say that the truth may be."""
+    """The uncertainty from where the judgments say that the truth may be."""
     shift = posterior.mean - utilities
     return DenseCovariance.centred(posterior.covariance + np.outer(shift, shift))
 

@@ -179,10 +179,11 @@ class _ScoreEquations:
         return float((np.abs(gradient) / self._pull(np.exp(theta))).max()) if self.prior else np.inf
 
     def inverse_hessian(self, theta: Vector) -> Callable[[Vector], Vector]:
-        """By conjugate gradients on H scaled to a unit diagonal: diag(1 / root) H diag(1 / root).
+        """The product with the inverse of H, by conjugate gradients on H scaled to a unit diagonal.
 
-        In that scale H hardly bends along `level`, where all log v move together: the preconditioner makes up for it.
-        Without a prior H does not bend there at all; it is made to, which changes no step that keeps the mean.
+        In that scale, diag(1 / root) H diag(1 / root), H hardly bends along `level`, where all log v move together: the
+        preconditioner makes up for it. Without a prior H does not bend there at all; it is made to, which changes no
+        step that keeps the mean.
         """
         v = np.exp(theta)
         curvature, pull = self.comparisons.curvature(v), self._pull(v)

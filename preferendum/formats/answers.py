@@ -90,7 +90,7 @@ def turned(answer: str, swapped: bool) -> str:
 
 
 def without_preference(given: Mapping[str, int]) -> dict[str, int]:
-    """Of answers with how often they were given, those that prefer no sentence and were given, by their `count`."""
+    """The answers that prefer no sentence and were given, with their `count`."""
     return {ANSWERS[key].count: number for key, number in given.items() if number and key not in PREFERENCES}
 
 

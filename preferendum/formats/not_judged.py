@@ -138,7 +138,7 @@ RULES = (*(name for name, _fits in _RULES), DUPLICATE)
 
 
 def not_judged(documents: Sequence[Sequence[Cut]]) -> list[list[str]]:
-    """Of each sentence of a topic's documents the rule by which it is not to be judged, "" where it is to be judged.
+    """The rule, for each sentence of a topic's documents, by which it is not to be judged, "" where it is to be judged.
 
     None is left out of a topic that would have fewer than two left: there would be nothing to compare.
     """
@@ -162,7 +162,10 @@ def marked(documents: Mapping[str, Sequence[Cut]]) -> dict[str, tuple[Cut, ...]]
 
 
 def wordless(documents: Sequence[Sequence[Cut]]) -> list[list[str]]:
-    """The same of summaries, which are compared whole, whatever they look like: all but those without a letter."""
+    """The rule by which each summary is not to be compared.
+
+    Summaries are compared whole, whatever they look like: all but those without a letter.
+    """
     return [["" if _LETTER.search(cut.text) else "no-letters" for cut in cuts] for cuts in documents]
 
 

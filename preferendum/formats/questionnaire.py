@@ -67,7 +67,7 @@ class Question:
 def groups(
     question: Question, answered: Mapping[int, Mapping[str, Any]], everyone: frozenset[int]
 ) -> dict[str, Set[int]]:
-    """Of everyone, those who named each option, and all others under ""; nothing without two groups.
+    """Group everyone: those who named each option, and all others under ""; nothing without two groups.
 
     Neither a group nor all who are in none of them are fewer than `FEWEST`: subtraction would show them.
     """

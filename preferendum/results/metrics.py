@@ -214,7 +214,7 @@ class DimensionAgreement:
     basis: Basis | None = None
 
     def with_intervals(self, bounded: DimensionAgreement | None) -> DimensionAgreement:
-        """The same with the intervals of those metrics that have the same scores there; with tests if all have."""
+        """The agreement with the intervals of those metrics that have the same scores there; with tests if all have."""
         intervals = {metric.metric: metric for metric in bounded.metrics} if bounded else {}
         metrics = tuple(
             own if (own := intervals.get(metric.metric)) and own.is_of_same_scores(metric) else metric

@@ -89,7 +89,7 @@ def _range(form: str, low: float, high: float) -> str:
 
 
 def _factor(clearness: float, tests: int, planned_share: float | None) -> float:
-    """By the stop rule, `planned_share` counts as well until the plan is full."""
+    """The factor of the judgments that are needed; by the stop rule, `planned_share` counts until the plan is full."""
     factor = (z_of(LEVEL, tests, None if planned_share is None else 1.0) / clearness) ** 2
     return math.sqrt(factor / planned_share) if planned_share and factor * planned_share < 1 else factor
 

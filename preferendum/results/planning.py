@@ -66,7 +66,9 @@ class Telling:
         return min(se * quantile(1.0 if self.stop_rule else None), self.most)
 
     def margin_of(self, se: float, spread: float, annotators: int) -> float:
-        """The same for all annotators of the kind; `spread`: the standard deviation between them."""
+        """Half the width of the 95% interval of one difference for all annotators of the kind; `spread`: the standard
+        deviation between them.
+        """
         error = math.hypot(se, spread / math.sqrt(annotators))
         return min(error * PANELS[annotators][self.stop_rule], self.most)
 

@@ -178,7 +178,7 @@ def informative_pairs(
     seed: int | Sequence[int],
     taken: Collection[tuple[int, int]] = (),
 ) -> Queue:
-    """The same where there are no systems and will be none: pairs whose answers tell most of sentences."""
+    """Draw pairs where there are no systems and will be none: those whose answers tell most of sentences."""
     if len(utilities) > MOST_SENTENCES or not isinstance(errors, DenseCovariance):
         return NO_PAIRS
     rng = np.random.default_rng(seed)

@@ -33,8 +33,8 @@ NOISE = 4 + 2 * USUAL_ITEM
 def next_pairs(
     summaries: Mapping[str, Mapping[str, Hashable]], answers: Answers, count: int, seed: int
 ) -> dict[str, list[tuple[str, str]]]:
-    """By topic, at most so many pairs of systems in the order in which to ask about their summaries; the topics with
-    the fewest answers first.
+    """Choose, by topic, at most so many pairs of systems in the order in which to ask about their summaries; the topics
+    with the fewest answers first.
 
     `summaries`: of each topic, by system, the text, or whatever is equal where texts are; `answers`: those given;
     only their pairs matter.

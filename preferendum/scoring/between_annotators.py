@@ -101,7 +101,7 @@ class Panel:
 
     @property
     def effective(self) -> float:
-        """As many annotators who answer equally often."""
+        """The number of annotators who would say as much if they had answered equally often."""
         weights = self.shares.mean(axis=0)
         return float(1 / (weights @ weights))
 

@@ -274,7 +274,9 @@ def _details(
 def _summaries(
     evidence: Evidence, texts: Texts, standing: Standing, strengths: Vector, settings: Settings
 ) -> tuple[SummaryResult, ...]:
-    """With the intervals that the topic's board has, so that these, too, hold for other annotators."""
+    """The results of summaries with the intervals that the topic's board has, so that these, too, hold for other
+    annotators.
+    """
     count = len(evidence.summaries)
     parts = texts.terms(strengths) if isinstance(texts, Matched) else ((),) * count
     coverage = by_length = [None] * count

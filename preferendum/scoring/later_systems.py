@@ -113,7 +113,7 @@ class _Line:
 
 
 def _likeliest(x: Matrix, y: Vector) -> _Line:
-    """Of those in which more of the feature is better, and the level one."""
+    """The likeliest of the lines in which more of the feature is better, and the level one."""
     lines = [_Line.of(feature, x, y) for feature in (None, *range(len(FEATURES)))]
     return min((line for line in lines if (line.slopes[1:] > 0).all()), key=lambda line: line.error)
 

@@ -109,7 +109,7 @@ class Additive:
 
 
 def means_of_missing(scores: Iterable[tuple[Hashable, str, float | None]]) -> dict[str, float]:
-    """By system, the mean of scores by topic and system over the same topics; none where nothing is missing."""
+    """The mean by system of scores by topic and system, over the same topics; none where nothing is missing."""
     rows = list(scores)
     topics = {topic: k for k, topic in enumerate(dict.fromkeys(topic for topic, _system, _score in rows))}
     systems = {system: k for k, system in enumerate(dict.fromkeys(system for _topic, system, _score in rows))}

@@ -137,7 +137,9 @@ def sentence_error(fitted: Estimate) -> float | None:
 
 
 def mean_variance(scores: Scores) -> float | None:
-    """Of the difference of two systems, the mean over every two that have a score; None where nothing can be said."""
+    """The variance of the difference of two systems: the mean over every two that have a score; None where nothing can
+    be said.
+    """
     ranked = np.flatnonzero(np.isfinite(scores.score))
     if len(ranked) < 2:
         return None
@@ -145,7 +147,7 @@ def mean_variance(scores: Scores) -> float | None:
 
 
 def mean_between(covariance: NDArray[np.float64]) -> float | None:
-    """The same from the covariance of two or more."""
+    """The mean variance of the difference of two systems, from the covariance of two or more."""
     own = np.diag(covariance)
     variances = own[:, None] + own - 2 * covariance
     return finite(float(variances[np.triu_indices(len(own), 1)].mean()))
@@ -205,7 +207,7 @@ def error_of_study(variances: Sequence[float | None], topics: int) -> float | No
 
 
 def mean_of(values: Sequence[float | None]) -> float | None:
-    """Of those that are known; None where none is."""
+    """The mean of the values that are known; None where none is."""
     defined = [value for value in values if value is not None]
     return float(np.mean(defined)) if defined else None
 
@@ -226,7 +228,7 @@ class StudyToSimulate:
 
     @property
     def _drawn(self) -> Assumed:
-        """As assumed; until the study has systems of its own, all its pairs are random."""
+        """The assumptions about draws; until the study has systems of its own, all its pairs are random."""
         return replace(self.assumed, random_share=1.0) if self.are_standard else self.assumed
 
     @property

@@ -34,7 +34,7 @@ def expected_error(systems: int, topics: int, answers: float, variances: Varianc
 def forecast(
     sizes: Sequence[int], systems: int, topics: int, words: float, variances: Variances, learnt_from: int = 0
 ) -> SummaryForecast:
-    """By `sizes`, numbers of answers a topic; the rest as the record says."""
+    """Forecast by `sizes`, numbers of answers a topic; the rest as the record says."""
     expected_errors = points(sizes, systems, topics, variances)
     return SummaryForecast(topics, systems, variances.system, variances.item, learnt_from, words, expected_errors)
 

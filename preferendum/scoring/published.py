@@ -62,7 +62,7 @@ class Matched:
         return np.asarray(self.weights @ (np.full(n, 1 / max(n, 1)) if estimate is None else estimate.strengths))
 
     def score(self, estimate: Estimate | None) -> Scores:
-        """The same without errors, since those of the strengths are not calibrated (docs/model.md)."""
+        """The scores by equation 4 without errors, since those of the strengths are not calibrated (docs/model.md)."""
         judgments = 0 if estimate is None else estimate.judgments
         return Scores(self.systems, self.values(estimate), unknown(len(self.systems)), judgments)
 

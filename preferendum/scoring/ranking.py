@@ -140,7 +140,7 @@ class Comparison:
         return tuple(self._difference(*row) for row in zip(*(column.tolist() for column in columns), strict=True))
 
     def _difference(self, a: int, b: int, value: float, low: float, high: float, p: float, topics: float) -> Difference:
-        """With the better system first."""
+        """The difference with the better system first."""
         better, worse = (a, b) if value >= 0 else (b, a)
         low, high = (low, high) if value >= 0 else (-high, -low)
         return Difference(
@@ -260,7 +260,7 @@ class Comparison:
     def _variances(
         self, standings: Sequence[Standing], has: Matrix, fit: Additive, factors: Sequence[float] | Matrix | float = 1.0
     ) -> Matrix:
-        """Of how far the row is ahead of the column: sums over topics, times their factors."""
+        """The variances of how far the row is ahead of the column: sums over topics, times their factors."""
         of_topics = [
             (places, factor * np.asarray(standing.covariance, dtype=np.float64).reshape(len(places), len(places)))
             for standing, factor in zip(standings, np.broadcast_to(factors, len(has)), strict=True)

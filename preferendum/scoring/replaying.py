@@ -39,7 +39,7 @@ class Look:
 
     @property
     def se(self) -> float | None:
-        """Of the difference of two systems over all topics."""
+        """The standard error of the difference of two systems over all topics."""
         return planning.error_of_study(self.variances, len(self.variances))
 
     @property
@@ -84,8 +84,10 @@ def replay_summaries(
     seed: int = 0,
     watched: Callable[[Sequence[int]], Iterable[int]] = iter,
 ) -> Replay:
-    """The same of answers about whole summaries; `has`: as in `preferendum.scoring.win_rate`. The fit of the first
-    order's smallest number says what to expect of the others."""
+    """Replay answers about whole summaries; `has`: as in `preferendum.scoring.win_rate`.
+
+    The fit of the first order's smallest number says what to expect of the others.
+    """
     whole = win_rates(answers, has).standing
     orders = [
         [win_rates(some, has) for some in _first_answers(answers, sizes, seed, run)] for run in watched(range(runs))
@@ -154,7 +156,7 @@ def _look(topics: Sequence[Prepared], judged: Sequence[Judgments], settings: Set
 def _forecasts(
     topics: Sequence[Prepared], settings: Settings, sizes: Sequence[int], looks: Sequence[Sequence[Look]], seed: int
 ) -> tuple[ForecastPoint, ...]:
-    """By what the first order's smallest number of judgments taught; usual values where that is too little."""
+    """Forecast by what the first order's smallest number of judgments taught; usual values where that is too little."""
     first = looks[0][0].fits if looks else ()
     per_pair = max(_judgments_a_pair(topic.evidence, sizes[-1]) for topic in topics)
     is_random = all(np.all(topic.evidence.judgments.design == 1) for topic in topics)

@@ -41,7 +41,9 @@ class Scores:
         return self.standing_by(())
 
     def standing_by(self, annotators: Sequence[Key]) -> Standing:
-        """The same, `annotators` by number; a summary without a score takes no part in a ranking."""
+        """What a ranking of the systems needs, with `annotators` by number; a summary without a score takes no part in
+        a ranking.
+        """
         ranked = np.flatnonzero(np.isfinite(self.score))
         shares = None
         if annotators and self.shares is not None:

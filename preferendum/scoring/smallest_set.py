@@ -158,7 +158,7 @@ class _Lead:
         self.kept: list[Flags] = []
 
     def _shares(self, system: str) -> list[Vector]:
-        """By topic, (s,): what part of the system's mean each score is."""
+        """The shares by topic, (s,): what part of the system's mean each score is."""
         own = [
             np.array([name == system for name in topic.systems], bool) & np.isfinite(topic.scores)
             for topic in self.topics
@@ -230,7 +230,7 @@ class _Lead:
                 topic.keep(kept)
 
     def _best(self, places: NDArray[np.int64]) -> int:
-        """Of some judgments the one without which the gap is least."""
+        """The judgment of some without which the gap is least."""
 
         def gap(place: int) -> float:
             topic, kept = self._without(place)

@@ -63,7 +63,7 @@ class Answers:
         return len(self.topic)
 
     def some(self, kept: Flags) -> Answers:
-        """Those that are kept (m,)."""
+        """The answers that are kept (m,)."""
         names = ("topic", "first", "second", "outcome", "weight", "annotator")
         return replace(self, **{name: getattr(self, name)[kept] for name in names})
 
@@ -148,7 +148,7 @@ def _surplus(answers: Answers, judged: Places, fitted: Effects, who: Places) -> 
 
 
 def surpluses(answers: Answers, judged: Places, fitted: Effects) -> tuple[Places, Places, Vector]:
-    """Of each answer (m,): the two items that it is about, and what the first won - what it was expected to."""
+    """Compute of each answer (m,) the two items that it is about, and what the first won - what it was expected to."""
     items = fitted.items
     numbers = items.topic * len(judged) + items.system
     first, second = (
@@ -177,7 +177,9 @@ def _bends(fitted: Effects) -> Matrix:
 
 
 def _means(chances: Matrix, slopes: Matrix) -> tuple[Vector, Matrix]:
-    """Of each row over all others: win rates, and their slopes in the utilities; both (n, n) are 0 on the diagonal."""
+    """The means of each row over all others: win rates, and their slopes in the utilities; both (n, n) are 0 on the
+    diagonal.
+    """
     others = max(len(chances) - 1, 1)
     return chances.sum(axis=1) / others, (np.diag(slopes.sum(axis=1)) - slopes) / others
 

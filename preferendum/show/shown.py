@@ -36,7 +36,7 @@ def percent(share: float) -> str:
 
 
 def p_value(p: float | None) -> str:
-    """As papers print it: three decimals, no zero before the point."""
+    """The p-value as papers print it: three decimals, no zero before the point."""
     if p is None:
         return DASH
     return "< .001" if p < 0.001 else f"{p:.3f}".removeprefix("0")
@@ -53,7 +53,7 @@ def bounded(own: results.Bounded | results.Figure, places: int = 3) -> tuple[Cel
 
 
 def sentences(*texts: str) -> str:
-    """Those that say something, one after the other."""
+    """The texts that say something, one after the other."""
     return " ".join(text if text.endswith((".", "!", "?", ":")) else f"{text}." for text in texts if text)
 
 

@@ -300,7 +300,7 @@ def _show_feedback(request: HttpRequest, assignment: Assignment) -> HttpResponse
 
 
 def _what_became_of_it(assignment: Assignment, recorded: judging.Recorded) -> str:
-    """Without left and right: on a phone the cards stand one above the other."""
+    """Say what became of an answer, without left and right: on a phone the cards stand one above the other."""
     judgment, speed = recorded.judgment, assignment.annotator.study.reading_speed
     if recorded.outcome == Outcome.DIFFERS and judgment.answer == UNDONE:
         return _("You had already undone that answer. Nothing was changed.")
@@ -374,7 +374,7 @@ def _show(request: HttpRequest, assignment: Assignment, notice: str = "", status
 
 
 def _part(request: HttpRequest, assignment: Assignment, after: Assignment | None = None) -> str:
-    """The same as a part, for the page's script, as it will look once the pair `after` is judged."""
+    """Render the pair as a part of a page, for the page's script, as it will look once the pair `after` is judged."""
     if after is not None:
         annotator = assignment.annotator
         annotator.judged += 1

@@ -97,7 +97,7 @@ def _next(name: str, is_sorted: bool, down: bool) -> str:
 @in_study("annotators")
 @require_safe
 def study_annotators_csv(request: HttpRequest, study: Study) -> HttpResponse:
-    """The same table of all annotators as a file."""
+    """The table of all annotators as a file."""
     return as_file(
         *csv_table(COLUMNS, map(_cells, annotators.rows_of(study))), f"annotators-{slugify(study.title) or 'study'}.csv"
     )

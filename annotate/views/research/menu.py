@@ -25,7 +25,7 @@ class Page:
     is_folded: bool = False
 
     def address(self, study: Study) -> str:
-        """With the choice that the page is of."""
+        """The address of the page, with the choice that it is of."""
         return reverse(self.view, args=[study.pk, self.name] if self.view == "analysis" else [study.pk]) + self.query
 
 

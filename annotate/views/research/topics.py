@@ -82,7 +82,7 @@ def _ranked(fit: Fit | None) -> QuerySet[Utility]:
 @require_safe
 @snapshot()
 def topic_csv(request: HttpRequest, study: Study, topic_id: int) -> HttpResponse:
-    """The same as a file."""
+    """The sentences of a topic with their utilities, as a file."""
     topic = get_object_or_404(Topic, study=study, pk=topic_id)
     utilities = _ranked(leaderboard.newest_fit(topic))
     return as_file(

@@ -12,8 +12,9 @@ from preferendum.formats.settings import KINDS_COUNTED
 
 
 def counted(archive: StudyArchive) -> Iterator[Preference]:
-    """Those that the study's scores rest on, in order: the last revision of each answer that was not taken back, in its
-    place, by annotators who are not excluded and of a kind that the study counts."""
+    """The preferences that the study's scores rest on, in order: the last revision of each answer that was not taken
+    back, in its place, by annotators who are not excluded and of a kind that the study counts.
+    """
     kinds = {
         row.pseudonym: row.kind
         for row in archive.annotators

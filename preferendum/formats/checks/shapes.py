@@ -137,7 +137,7 @@ def _moment(place: Place, value: str) -> str:
 
 
 def maybe(check: Check) -> Check:
-    """The same, or null."""
+    """A check of what another check allows, or null."""
     return lambda place, value: None if value is None else check(place, value)
 
 

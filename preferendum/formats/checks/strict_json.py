@@ -77,7 +77,7 @@ def _dumped(value: Any) -> str:
 
 
 def _as_given(value: Any) -> Any:
-    """The same with numbers in place of endless whole numbers."""
+    """The value with numbers in place of endless whole numbers."""
     if isinstance(value, int) and not -(2**63) <= value < 2**63:
         return float(value)
     if isinstance(value, dict):

@@ -322,7 +322,7 @@ def _topic(topic: str, statement: Statement | None, corpus: _Corpus) -> Topic:
 
 
 def _rated(topic: str, summary: Summary, corpus: _Corpus) -> Summary:
-    """With the mean of what people gave it, and what each gave; the scores are taken out of the corpus."""
+    """The summary with the mean of what people gave it, and what each gave; the scores are taken out of the corpus."""
     scores = corpus.scores.pop((topic, summary.name), {})
     human = {dimension: fmean(score.score for score in of_all) for dimension, of_all in scores.items()}
     by_assessor: dict[str, dict[str, list[float]]] = defaultdict(lambda: defaultdict(list))

@@ -48,7 +48,7 @@ def topic_name(text: str) -> str | None:
 
 
 def base_of(topic: str) -> str:
-    """Of an update set of TAC (D0901-B) the first set (D0901-A); empty for others."""
+    """The first set (D0901-A) of an update set of TAC (D0901-B); empty for others."""
     return f"{topic.removesuffix('-B')}-A" if topic.endswith("-B") else ""
 
 

@@ -121,7 +121,9 @@ def drawn_for(preference: Preference) -> tuple[str, ...] | None:
 
 
 def preference_as_json(preference: Preference) -> dict[str, Any]:
-    """As an object of JSON with every key, since some programs take the keys of the first lines for those of all."""
+    """The preference as an object of JSON with every key, since some programs take the keys of the first lines for
+    those of all.
+    """
     given: dict[str, Any] = {**dict.fromkeys(_NULLABLE), **preference.extra}
     given |= {"kind": kind_of(preference), "of": preference.of}
     given |= {key: getattr(preference, key) for key in NEEDED}

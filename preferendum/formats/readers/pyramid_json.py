@@ -68,7 +68,7 @@ def annotation_from(
 
 
 def located(annotation: Annotation, references: Mapping[str, str], summaries: Mapping[str, str]) -> Annotation:
-    """The same with its stretches located in the topic's texts, where it has no texts of its own."""
+    """The annotation with its stretches located in the topic's texts, where it has no texts of its own."""
     if annotation.pyramid.text or any(peer.text for peer in annotation.peers.values()):
         return annotation
     given = _unsaid(
@@ -78,7 +78,7 @@ def located(annotation: Annotation, references: Mapping[str, str], summaries: Ma
 
 
 def _unsaid(given: Any) -> Any:
-    """Without the marks that a stretch has no place."""
+    """The annotation without the marks that a stretch has no place."""
     if isinstance(given, list):
         return [_unsaid(item) for item in given]
     if isinstance(given, dict):

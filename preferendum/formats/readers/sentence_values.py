@@ -14,7 +14,10 @@ COLUMNS = Columns(("topic", "sentence", "value"))
 def read_sentence_values(
     file: BinaryIO, place: Place, sentences: Mapping[str, frozenset[str]]
 ) -> dict[str, dict[str, float]]:
-    """By topic and sentence (`<document id>:<index>`); `sentences`: those that there are. Complains of all others."""
+    """Read values by topic and sentence (`<document id>:<index>`); `sentences`: those that there are.
+
+    Complains of all others.
+    """
     values: dict[str, dict[str, float]] = {}
     for here, row in read_rows(file, place, COLUMNS):
         topic, sentence, value = row["topic"], row["sentence"], number(here.key("value"), row["value"])

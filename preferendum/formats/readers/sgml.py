@@ -130,12 +130,12 @@ def _paragraphs(text: str) -> str:
 
 
 def _flat(text: str) -> str:
-    """Without tags, entities and line breaks."""
+    """The text without tags, entities and line breaks."""
     return _unescaped(_TAG.sub("", text))
 
 
 def _unescaped(text: str) -> str:
-    """Without entities and line breaks."""
+    """The text without entities and line breaks."""
     text = _OF_NEWSWIRE.sub(lambda match: _NEWSWIRE[match[1].lower()], text)
     text = html.unescape(_NO_CHARACTER.sub("\ufffd", text))
     text = _ACCENTED.sub(lambda match: match[1] + _ACCENTS[match[2]], text)

@@ -47,7 +47,7 @@ class Source:
         return self.name.rpartition(".")[0] or self.name
 
     def below(self, folders: int) -> Source:
-        """The same file seen from so many folders further down."""
+        """The file as seen from so many folders further down."""
         return replace(self, parts=self.parts[folders:])
 
     def is_debris(self) -> bool:
@@ -110,7 +110,7 @@ def natural(source: Source) -> list[tuple[tuple[int, int, str], ...]]:
 
 
 def unwrapped(sources: list[Source]) -> list[Source]:
-    """Without the one folder around everything, which many programs add when they pack one."""
+    """The sources without the one folder around everything, which many programs add when they pack one."""
     tops = {source.parts[0] for source in sources}
     if len(tops) == 1 and all(len(source.parts) > 1 for source in sources) and tops != {"topics"}:
         return [source.below(1) for source in sources]

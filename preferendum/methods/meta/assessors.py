@@ -51,7 +51,7 @@ class Assessed:
 
 
 def assessed(topics: Iterable[Evidence]) -> Assessed:
-    """The same of topics with all they have."""
+    """Collect single assessors' scores of topics with all they have."""
     topics = tuple(topics)
     ratings = (
         Rating(dimension, assessor, summary.system, topic.topic_id, score)

@@ -146,7 +146,7 @@ def bradley_terry(names: Sequence[str], differences: Matrix) -> Linear:
 
 
 def _parts(stories: int) -> list[list[int]]:
-    """By number, the stories that are left out together; none of a single one, which leaves nothing to learn from."""
+    """The stories that are left out together, by number; none of a single one, which leaves nothing to learn from."""
     parts = min(PARTS, stories)
     return [list(range(k, stories, parts)) for k in range(parts)] if stories > 1 else []
 

@@ -86,7 +86,7 @@ def sampled(topic: Evidence, settings: Settings, human: Human, begun: Sequence[S
 
 
 def humans(scores: Scores) -> dict[str, Human]:
-    """By topic, people's scores of its summaries; only topics that have some."""
+    """People's scores of summaries, by topic; only topics that have some."""
     by_topic: dict[str, dict[Part, dict[str, float]]] = {}
     for peers in all_peers(scores):
         own = among(scores, peers)

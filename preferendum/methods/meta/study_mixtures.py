@@ -36,5 +36,5 @@ def mixtures(topic: Evidence, settings: Settings) -> Iterator[tuple[MixedPrefere
 
 
 def unmixed(scores: Scores) -> Scores:
-    """Without the scores that rest on simulated judgments in addition to people's."""
+    """The scores without those that rest on simulated judgments in addition to people's."""
     return replace(scores, metrics={name: own for name, own in scores.metrics.items() if MIXED not in name})

@@ -73,6 +73,8 @@ def counted(scores: Scores, digests: Mapping[Key, str], seed: int = 0) -> Iterat
 
 
 def affordable_draws(systems: int, topics: int) -> int:
-    """As many as the command line makes, or as there is time for; 0 where that is too few, or the systems too many."""
+    """The number of draws: as many as the command line makes, or as there is time for; 0 where that is too few, or the
+    systems too many.
+    """
     most = int(_COST / (max(math.comb(systems, 2), 1) * (topics**2 + _PAIR)))
     return min(draws_for(systems, USUAL_DRAWS), most) if systems <= MOST_SYSTEMS and most >= FEWEST_DRAWS else 0

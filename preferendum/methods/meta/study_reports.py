@@ -51,7 +51,7 @@ def agreements(scores: Scores, before: Mapping[Part, DimensionAgreement] | None 
 def bounded(
     scores: Scores, part: Part, now: DimensionAgreement, begun: DimensionAgreement | None, sampling: Sampling
 ) -> Iterator[DimensionAgreement]:
-    """The same agreement with intervals and the differences of the first metric from the others, a step at a time.
+    """The agreement with intervals and the differences of the first metric from the others, a step at a time.
 
     `now`: without them; `begun`: what has them already. What is still the same is kept, so nothing is yielded where all
     of it is.

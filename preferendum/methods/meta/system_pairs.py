@@ -79,7 +79,9 @@ def system_pairs(
 
 
 def _counts(pairs: Sequence[SystemPair], level: float) -> Iterator[PairCount]:
-    """Of all pairs; where there are persons among the systems, of machines and of a machine and a person, too."""
+    """The counts of all pairs; where there are persons among the systems, of machines and of a machine and a person,
+    too.
+    """
     is_mixed = any(pair.kind != "machines" for pair in pairs)
     for kind in get_args(CountedPairs) if is_mixed else ("all",):
         own = [pair for pair in pairs if kind in ("all", pair.kind)]

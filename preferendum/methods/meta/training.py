@@ -216,7 +216,7 @@ def _subsets(names: Sequence[str]) -> Subsets:
 
 
 def _by_size(subsets: Subsets) -> Iterator[NDArray[np.int64]]:
-    """Those of one size as columns (s, k), the smallest first."""
+    """The subsets of each size as columns (s, k), the smallest first."""
     size = subsets.sum(axis=1)
     for k in np.unique(size).tolist():
         yield np.nonzero(subsets[size == k])[1].reshape(-1, k)

@@ -61,7 +61,7 @@ class StudyBackground:
     own: Mapping[tuple[str, ...], WordCounts]
 
     def without(self, sentences: tuple[str, ...]) -> WordCounts:
-        """Of all topics that have other documents."""
+        """The counts of all topics that have other documents."""
         own = self.own[sentences]
         return WordCounts(
             self.total.documents - own.documents,

@@ -20,7 +20,7 @@ Score = Callable[[int, tuple[int, ...]], float]
 
 
 def number_of_references(asked: str, options: Options) -> int | None:
-    """By how many references, None for all. Raises `UnknownMetric` for less than one."""
+    """The number of references, None for all. Raises `UnknownMetric` for less than one."""
     number = whole_number(asked, options, MODELS)
     if number is not None and number < 1:
         raise UnknownMetric(f"{asked}: a number of models must be at least 1")

@@ -38,7 +38,8 @@ _ASCII_WORDS = re.compile("[A-Za-z0-9]+")
 
 
 def jensen_shannon(p: Vector, q: Vector) -> Vector:
-    """Of counts (..., v) over the same words: 0 where their proportions agree, ln 2 where they share no word.
+    """The Jensen-Shannon divergence of counts (..., v) over the same words: 0 where their proportions agree, ln 2 where
+    they share no word.
 
     A text without words shares none with any other, and has no divergence from its like.
     """
@@ -92,7 +93,7 @@ def _is_english(language: str) -> bool:
 
 @lru_cache(maxsize=2)
 def words_of_documents(sentences: tuple[str, ...], language: str) -> Counter[str]:
-    """The same of a topic's documents, cached, since several metrics need them one after the other."""
+    """Count the words of a topic's documents, cached, since several metrics need them one after the other."""
     return words(sentences, language)
 
 

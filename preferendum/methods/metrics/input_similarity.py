@@ -71,7 +71,10 @@ class Counts:
 
 
 def _cosine(counts: Counts) -> Vector:
-    """Without topic words every word of the documents counts. A summary without words is like nothing."""
+    """The cosine of counts.
+
+    Without topic words every word of the documents counts. A summary without words is like nothing.
+    """
     assert counts.idf is not None
     kept = counts.c if counts.topic is None else np.where(counts.topic, counts.c, 0.0)
     source, summaries = kept * counts.idf, counts.d * counts.idf

@@ -72,7 +72,7 @@ class _Draft:
         return cls(list(summary), [not sentence.split() for sentence in summary])
 
     def mutate(self, method: Method, summaries: Sequence[Text], k: int, rng: np.random.Generator) -> None:
-        """Of the sentences that are as they were, one by the method; at least one is."""
+        """Mutate, by the method, one of the sentences that are as they were; at least one is."""
         place = int(rng.choice([i for i, is_mutated in enumerate(self.is_mutated) if not is_mutated]))
         match method:
             case "delete a sentence":

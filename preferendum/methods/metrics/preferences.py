@@ -59,7 +59,7 @@ class Preferences:
         return values(*self._fitted(topic), self.settings)
 
     def scores(self, topic: Evidence) -> Scores:
-        """The same with how sure they are, and what each annotator adds."""
+        """The scores with how sure they are, and what each annotator adds."""
         return score(*self._fitted(topic), self.settings)
 
     def _fitted(self, topic: Evidence) -> tuple[Texts, Estimate | None]:

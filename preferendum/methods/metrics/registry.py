@@ -193,7 +193,7 @@ def number(asked: str, options: Options, option: str) -> float | None:
 
 
 def usable(metrics: Iterable[Metric], topic: Evidence) -> tuple[list[Metric], dict[str, Need]]:
-    """Those that can score this topic's summaries, and by name what it lacks for each of the others."""
+    """The metrics that can score this topic's summaries, and by name what the topic lacks for each of the others."""
     able, absent = [], {}
     for metric in metrics:
         need = lacking(metric, topic)

@@ -119,12 +119,12 @@ class _Units(NamedTuple):
     power: float
 
     def without(self, i: int) -> _Units:
-        """As if there were no reference i."""
+        """The units as if there were no reference i."""
         hits, in_references = ([*values[:i], *values[i + 1 :]] for values in (self.hits, self.in_references))
         return self._replace(hits=hits, in_references=in_references)
 
     def only(self, i: int) -> _Units:
-        """As if there were no other reference."""
+        """The units as if reference i were the only one."""
         return self._replace(hits=[self.hits[i]], in_references=[self.in_references[i]])
 
 

@@ -151,7 +151,7 @@ class Texts:
         return Overlap(np.stack(hits, axis=1), in_references, self.lengths[self.references :])
 
     def weighted_common_subsequences(self, weight: float) -> Overlap:
-        """The same, runs of neighbours counting more: a run of n is worth n ** weight.
+        """Count tokens in common subsequences, runs of neighbours more: a run of n is worth n ** weight.
 
         The program raises what a reference is worth by the weight once more, and so do its published scores.
         """

@@ -56,7 +56,7 @@ KINDS: Mapping[str, Callable[[tuple[str, ...], Mapping[str, str]], Features]] = 
 
 
 def digest(topic: Evidence) -> str:
-    """Of the texts that tell whether two topics are the same: its documents, or without any its references."""
+    """A digest of the texts that tell whether two topics are the same: its documents, or without any its references."""
     return hashlib.sha256(repr(topic.sentences or topic.references).encode()).hexdigest()
 
 

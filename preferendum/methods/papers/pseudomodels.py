@@ -111,5 +111,5 @@ class Pseudomodels:
 
 
 def _best(scores: Mapping[str, float], number: int) -> tuple[str, ...]:
-    """By rounded score, so that the order of additions decides nothing; equal ones by name."""
+    """The best names by rounded score, so that the order of additions decides nothing; equal ones by name."""
     return tuple(heapq.nsmallest(number, scores, key=lambda system: (-round(scores[system], 9), system)))

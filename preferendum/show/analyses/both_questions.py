@@ -28,7 +28,7 @@ class BothQuestions:
     def of(
         cls, score: str, by_summaries: Sequence[LeaderboardRow], by_sentences: Sequence[LeaderboardRow]
     ) -> BothQuestions:
-        """Of the rows of the two boards; systems that one of them lacks are left out."""
+        """Compare the rows of the two boards; systems that one of them lacks are left out."""
         others = {row.system: row for row in by_sentences}
         return cls(score, tuple((row, others[row.system]) for row in by_summaries if row.system in others))
 

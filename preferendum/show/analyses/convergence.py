@@ -39,7 +39,7 @@ class Curves:
 
 
 def show(report: Curves, _asked: Mapping[str, str]) -> Shown:
-    """Of one dimension."""
+    """Show the report of one dimension."""
     convergence, n = report.kept.curves, report.kept.left_out
     left_out = ngettext(
         "%(n)s topic has more than 1,000 sentences and is left to the command line.",
@@ -97,7 +97,7 @@ def words(passing: Passing, most: int) -> str:
 
 
 def shortly(passing: Passing) -> str:
-    """The same in a cell."""
+    """How the metric compares with its baseline, in a cell of a table."""
     if passing.judgments is not None:
         return _("from %(n)d") % {"n": passing.judgments}
     return _("less well") if passing.ahead.high is not None and passing.ahead.high < 0 else _("not shown")

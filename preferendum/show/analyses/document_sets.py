@@ -30,7 +30,7 @@ from preferendum.show.shown import (
 
 
 def show(report: DocumentSetsReport, asked: Mapping[str, str]) -> Shown:
-    """Of one dimension: the tests of every scorer, and the chosen scorer's topics and scores."""
+    """Show one dimension: the tests of every scorer, and the chosen scorer's topics and scores."""
     dimensions = sorted((scorer.by for scorer in report.scorers if scorer.by_human), key=main_first)
     dimension = Choice.of("dimension", _("Scored by people for"), [(name, name) for name in dimensions], asked)
     scorers = [scorer for scorer in report.scorers if not scorer.by_human or scorer.by == dimension.chosen]
@@ -273,7 +273,7 @@ def _scatter_figure(scatter: Scatter) -> list[Figure]:
 
 
 def _read(scatter: Scatter, unit: Unit) -> Scatter:
-    """The same with the metric's scores in the unit."""
+    """The scatter with the metric's scores in the unit."""
     points = tuple(replace(point, x=unit.times * point.x) for point in scatter.points)
     return replace(scatter, points=points, slope=None if scatter.slope is None else scatter.slope / unit.times)
 

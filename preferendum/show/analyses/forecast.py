@@ -39,7 +39,7 @@ class StudyForecast:
 
 
 def show(forecast: StudyForecast, asked: Mapping[str, str]) -> Shown:
-    """By number of judgments: the interval, the difference that is detected, hours and cost."""
+    """Show by number of judgments the interval, the difference that is detected, hours and cost."""
     asked_for, seconds, pay = (number(name, asked) for name in NUMBERS)
     difference = None if asked_for is None else asked_for / forecast.unit.times
     expected = table(forecast, difference, forecast.seconds if seconds is None else seconds, pay)

@@ -46,7 +46,7 @@ FEWEST_SYSTEMS = 3
 
 
 def show(report: AgreementReport, _asked: Mapping[str, str]) -> Shown:
-    """Of a report of one dimension."""
+    """Show a report of one dimension."""
     (dimension,) = report.dimensions
     return Shown(
         _verdict(dimension, report),
@@ -120,7 +120,7 @@ def _topics_of(metric: MetricAgreement, dimension: DimensionAgreement) -> int:
 
 
 def _name(metric: MetricAgreement, dimension: DimensionAgreement) -> str:
-    """With the number of its topics, where these are not all."""
+    """The metric's name, with the number of its topics where these are not all."""
     n = _topics_of(metric, dimension)
     about = {"metric": title_of(metric.metric), "n": n, "all": dimension.topics}
     return _("%(metric)s (%(n)d of %(all)d topics)") % about if n < dimension.topics else title_of(metric.metric)
@@ -136,7 +136,7 @@ def _figure_of(metric: MetricAgreement) -> str:
 
 
 def _best_first(dimension: DimensionAgreement) -> list[MetricAgreement]:
-    """By agreement, those of fewer topics last."""
+    """The metrics by agreement, those of fewer topics last."""
     return sorted(dimension.metrics, key=lambda own: (-_topics_of(own, dimension), -(own.agreement.value or 0.0)))
 
 
@@ -263,7 +263,7 @@ def _correlations(dimension: DimensionAgreement, level: Level, significance: flo
 
 
 def _share(metric: MetricAgreement, kind: str, dimension: DimensionAgreement) -> float | None:
-    """Of the topics with a significant correlation; None while it is too early for tests."""
+    """The share of topics with a significant correlation; None while it is too early for tests."""
     return None if metric in _early(dimension) else metric.significant[kind].share
 
 

@@ -59,7 +59,7 @@ def show(scores: ScoreMap, _asked: Mapping[str, str]) -> Shown:
 
 
 def _verdict(scores: ScoreMap) -> str:
-    """Of the systems, which people's summaries are no part of.
+    """The verdict about the systems, which people's summaries are no part of.
 
     Topics are not counted by win rates: that of one leans on all of them.
     """

@@ -29,7 +29,7 @@ SMOOTHINGS: Mapping[str, str] = {
 
 
 def show(record: SentenceRankings, asked: Mapping[str, str]) -> Shown:
-    """Of one topic: every kind of judgments under every smoothing, against the Pyramid and the references."""
+    """Show of one topic every kind of judgments under every smoothing, against the Pyramid and the references."""
     ordered = sorted(record.reports, key=lambda report: list(AGAINST).index(report.against))
     return Shown(_verdict(ordered[0]), [agreement(ordered)])
 
@@ -98,7 +98,7 @@ def _note() -> str:
 
 
 def means(report: SentenceReport) -> Table:
-    """The same over topics."""
+    """The means of figures over topics."""
     return Table(
         "means",
         _("Pairs of sentences in the order of their values"),

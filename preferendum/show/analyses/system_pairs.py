@@ -47,7 +47,7 @@ CORRECTIONS = {
 
 
 def show(report: StudyPairs, asked: Mapping[str, str]) -> Shown:
-    """Of one dimension: people's counts, then every metric's."""
+    """Show of one dimension people's counts, then every metric's."""
     names = [(name, name) for name in sorted((counts.by for counts in report.human), key=main_first)]
     dimension = Choice.of("dimension", _("Scored by people for"), names, asked)
     people = next(counts for counts in report.human if counts.by == dimension.chosen)
@@ -64,7 +64,7 @@ def _not_counted() -> str:
 
 
 def _verdict(people: PairCounts, metrics: Sequence[PairCounts]) -> str:
-    """By Holm's correction of paired t tests, of all pairs."""
+    """The verdict by Holm's correction of paired t tests, of all pairs."""
     about = {"different": _holm(people), "pairs": people.counts[0].pairs}
     of_people = _("By people’s scores, %(different)d of %(pairs)d pairs of systems differ (paired t, Holm).") % about
     best = max(metrics, key=_holm, default=None)

@@ -39,11 +39,13 @@ class Drawing:
     has_links: bool = False
 
     def on_page(self) -> str:
-        """As an element of a page, which has the type and the colours."""
+        """The drawing as an element of a page, which has the type and the colours."""
         return self._svg(self.body, 0, class_="plot", role="group" if self.has_links else "img")
 
     def alone(self, note: str = "", fonts: str = FONTS, points: float | None = None) -> str:
-        """As a document of its own, black on white and without links, with a note below; `points`: its width."""
+        """The drawing as a document of its own, black on white and without links, with a note below; `points`: its
+        width.
+        """
         lines = list(wrapped(note, self.width - 2 * PAD))
         below = "".join(text(PAD, self.height + SMALL + 16 * k, line, size=SMALL) for k, line in enumerate(lines))
         more = 16.0 * len(lines)
@@ -79,7 +81,7 @@ class Frame:
 
     @property
     def height(self) -> float:
-        """With the marks and the title below."""
+        """The height with the marks and the title below."""
         return self.bottom + (46 if self.x_title else 26)
 
     def drawing(self, label: str, marks: Iterable[str], *, has_links: bool = False) -> Drawing:
@@ -152,7 +154,7 @@ def points(places: Iterable[tuple[float, float]]) -> str:
 
 
 def colour_of(number: int, most: int = len(COLOURS)) -> str:
-    """Of a line among others: the first `most` have colours of their own, all others are grey."""
+    """The colour of a line among others: the first `most` have colours of their own, all others are grey."""
     return COLOURS[number] if number < most else GREY
 
 
@@ -165,7 +167,7 @@ def shortened(label: str, longest: int = LONGEST_LABEL) -> str:
 
 
 def fitted(label: str, room: float, size: float = FONT) -> str:
-    """As much of a label as there is room for."""
+    """The beginning of a label, as much as there is room for."""
     longest = min(len(label), int(room / (size * LETTER)) + 1)
     while longest > 1 and width_of(shortened(label, longest), size) > room:
         longest -= 1

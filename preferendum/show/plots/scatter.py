@@ -48,7 +48,7 @@ def scatter_plot(scatter: Scatter, label: str, x_title: str, y_title: str, *, wi
 
 
 def _ends(scatter: Scatter, lowest: ScatterPoint | None) -> tuple[tuple[float, float], ...]:
-    """Of the line through the machines, drawn to the lowest person."""
+    """The ends of the line through the machines, drawn to the lowest person."""
     if scatter.slope is None or scatter.intercept is None:
         return ()
     reach = [point.x for point in scatter.points if point.machine or point is lowest]
