@@ -105,7 +105,7 @@ def read_stars(file: BinaryIO, place: Place, draft: Draft) -> None:
 ''',
     )
     path = "preferendum/formats/readers/reading.py"
-    copy.insert(path, "from preferendum.formats.readers.corpus", "from preferendum.formats.readers import NAME\n")
+    copy.insert(path, "from preferendum.formats.readers.draft", "from preferendum.formats.readers import NAME\n")
     copy.insert(path, "    late.read_metric_scores: late.", "    NAME.read_stars: NAME.COLUMNS,\n")
     copy.insert(path, '"scores by metrics (.csv with', '"stars (.csv with topic,system,stars), "\n    ')
     copy.insert("docs/formats.md", "## Folder or ZIP file", "## Stars\n\n    topic,system,stars\n    rain,lead,4\n\n")
