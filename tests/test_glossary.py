@@ -49,6 +49,9 @@ EMPTY = {"found", "one", "said", "there", "known", "nothing"}
 #: Words of riddles, which no docstring of the product has, except in `names` of code.
 RIDDLES = re.compile(r"\b(whoever|anew|somebody|of which|goes|comes|told|asked|beside|behind)\b", re.IGNORECASE)
 
+#: What is code in a docstring: names between backticks, and those of parameters, which have a line of their own.
+CODE = re.compile(r"`[^`]*`|^\w+(?= : |$)", re.MULTILINE)
+
 #: Beginnings of docstrings that can only be read after the function's name or its neighbour's docstring.
 HALVES = re.compile(r"(The same|Of|By|Those|With|Without|As)\b")
 
@@ -159,7 +162,7 @@ def test_docstrings_are_plain():
         for _module, path in product()
         for node in ast.walk(tree(path))
         if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef)
-        for word in RIDDLES.findall(" ".join(re.sub(r"`[^`]*`", "", ast.get_docstring(node) or "").split()))
+        for word in RIDDLES.findall(" ".join(CODE.sub("", ast.get_docstring(node) or "").split()))
     ]
     assert not riddles
 
@@ -173,3 +176,18 @@ def test_a_docstring_of_a_function_can_be_read_without_its_neighbour():
         and HALVES.match(docstring := ast.get_docstring(node) or "")
     ]
     assert not halves
+
+
+def test_public_functions_of_the_mathematics_name_each_of_many_parameters_with_its_meaning():
+    """Hold that five parameters or more stand in a section of numpydoc's form, in their order."""
+    wrong = {}
+    for room in ("annotators", "fit", "scoring"):
+        for path in sorted((ROOT / "preferendum" / room).glob("*.py")):
+            for node in tree(path).body:
+                if isinstance(node, ast.FunctionDef) and not node.name.startswith("_"):
+                    names = [argument.arg for argument in (*node.args.args, *node.args.kwonlyargs)]
+                    section = (ast.get_docstring(node) or "").partition("Parameters\n----------\n")[2].split("\n\n")[0]
+                    described = re.findall(r"^(\w+(?:, \w+)*)(?: : .*)?$", section, re.MULTILINE)
+                    if len(names) >= 5 and names != [name for line in described for name in line.split(", ")]:
+                        wrong[f"{room}.{path.stem}.{node.name}"] = names
+    assert not wrong

@@ -96,8 +96,24 @@ def fit(
 ) -> Utilities:
     """The likeliest utilities of one topic under known reliabilities, by Newton's method.
 
-    Sentences are numbered from 0; those that no judgment names beyond the last one that is named are left out.
-    Raises `newton.NotConverged`.
+    Parameters
+    ----------
+    judgments
+        The m judgments of the topic. Sentences are numbered from 0; those after the last one that is named are left
+        out.
+    counted : (m,)
+        Which judgments count.
+    beta : (annotators,)
+        The reliability of each annotator.
+    spread
+        The variance of utilities under the prior.
+    start : (n,)
+        Utilities to start from. They only save time.
+
+    Raises
+    ------
+    newton.NotConverged
+        The equations could not be solved.
     """
     posterior = _Posterior(judgments, counted, beta, spread)
     n = posterior.pairs.n

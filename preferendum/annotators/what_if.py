@@ -26,7 +26,16 @@ def compare(
 ) -> WhatIf:
     """The rankings over two versions of the same topics; topics without judgments do not count.
 
-    `ends`: the bounds of scores, and of the intervals that are shown. Without `is_tested` nothing is significant.
+    Parameters
+    ----------
+    before, after
+        What a ranking needs of each topic, in either version.
+    agreements
+        Of annotators, before and after.
+    ends
+        The bounds of scores, and of the intervals that are shown.
+    is_tested
+        Whether differences are tested; if not, nothing is significant.
     """
     before, after = _judged(before), _judged(after)
     comparisons = [Comparison(topics, is_tested=is_tested) for topics in (before, after)]

@@ -171,10 +171,25 @@ def chances(
     judgments: Judgments,
     likelihood_for: LikelihoodFor = lambda systems: None,
 ) -> Chances:
-    """The chances of n sentences with utilities (n,).
+    """The chances of n sentences to be preferred to another sentence of the topic.
 
-    `judgments`: those of pairs drawn by lot, among what the utilities were estimated from; `pairs`: the k pairs that
-    they are of; `variances` (k,): of these pairs' differences; `likelihood_for`: called if design weights are not 1.
+    Parameters
+    ----------
+    utilities : (n,)
+        Log strengths of the sentences, as they were estimated.
+    pairs
+        The k pairs that the judgments are of.
+    variances : (k,)
+        Of the differences of these pairs' utilities.
+    judgments
+        Those of pairs drawn by lot, among what the utilities were estimated from.
+    likelihood_for
+        How likely pairs were drawn; called if design weights are not 1.
+
+    Returns
+    -------
+    Chances
+        Values with what their errors rest on; the module says how they are computed.
     """
     if not len(judgments):
         fitted = fitted_chances(utilities)

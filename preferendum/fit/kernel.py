@@ -190,7 +190,24 @@ def mode(
     """The utilities of greatest posterior density under a prior with these parameters, by Newton's method.
 
     g(theta) is 0 for a sentence without judgments: the equations are those of the others, and its utility follows.
-    Raises `newton.NotConverged`.
+
+    Parameters
+    ----------
+    pairs
+        The pairs of the n sentences that were judged, with wins either way.
+    similarity
+        Of the sentences; None for a prior that knows no similar sentences.
+    chosen
+        The parameters of the prior.
+    tol
+        What the largest residual of the equations may be.
+    max_iterations
+        Newton steps after which it gives up.
+
+    Raises
+    ------
+    newton.NotConverged
+        The equations do not hold to `tol` after so many steps.
     """
     if not len(pairs):
         return Mode(np.zeros(pairs.n), chosen, 0.0, 0)

@@ -159,9 +159,29 @@ def estimate(
 ) -> Estimate:
     """Utilities of n sentences from judgments on some of them, smoothed as `settings.smooth` says.
 
-    `similarity` may be None without smoothing; `start` (n,): utilities to start from; `beside`: an estimate from the
-    same judgments and similarity. Both only save time. Raises `zermelo.Undetermined`,
-    `newton.NotConverged` and `TooManySentences`.
+    Parameters
+    ----------
+    judgments
+        Pairs of sentences, numbered from 0 to n - 1, with shares of wins.
+    n
+        The number of sentences.
+    similarity
+        Of the sentences; it may be None without smoothing.
+    settings
+        How judgments become utilities: smoothing and prior.
+    start : (n,)
+        Utilities to start from. They only save time.
+    beside
+        An estimate from the same judgments and similarity. It only saves time.
+
+    Raises
+    ------
+    zermelo.Undetermined
+        Without a prior no finite maximum exists.
+    newton.NotConverged
+        The equations could not be solved.
+    TooManySentences
+        There are too many for the smoothing of the paper.
     """
     if settings.smooth == "none":
         return _with_prior(judgments, n, None, settings.prior, start, beside)

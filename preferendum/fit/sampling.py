@@ -68,15 +68,33 @@ def informative_pairs(
     seed: int,
     taken: Collection[tuple[int, int]] = (),
 ) -> Pairs:
-    """(count, 2): the pairs i < j most informative on the order of sentences, in the order in which to show them.
+    """The pairs most informative on the order of sentences, in the order in which to show them.
 
-    `utilities` (n,) and their `covariance` C (n, n) are a fit's. An answer about sentences that differ by d takes
+    An answer about sentences that differ by d takes
 
         h / (1 + h v) sum over s < t of w_st ((C d)_s - (C d)_t)^2
 
     from the variances of all differences, with v = d' C d, h = p (1 - p) and p the expected chance of either answer.
     Close sentences matter most: w_st = exp(-z^2 / 2) / sd, z and sd being those of the difference of s and t. The
-    information of a chosen pair is taken from C, so that no two give the same. `taken`: pairs i < j to leave out.
+    information of a chosen pair is taken from C, so that no two give the same.
+
+    Parameters
+    ----------
+    utilities : (n,)
+        Of the sentences, from a fit.
+    covariance : (n, n)
+        C, of these utilities.
+    count
+        How many pairs.
+    seed
+        Of the random pairs that are tried.
+    taken
+        Pairs i < j to leave out.
+
+    Returns
+    -------
+    (count, 2)
+        Pairs i < j; fewer where fewer are left.
     """
     first, second = random_pairs(len(utilities), TRIED, seed, taken).T
     own = np.diag(covariance)

@@ -83,15 +83,31 @@ def fit(
     start: Vector | None = None,
     max_iterations: int = 200,
 ) -> Fit:
-    """The strengths that solve the score equations, by Newton's method.
-
-    `preferences` (n, n), dense or sparse: weight with which row was preferred to column; the diagonal is ignored.
-    `start` (n,): utilities to start from, such as those of the last fit; the result does not depend on it. For smoothed
-    preferences the default, the log odds of wins, is nearer than the last fit.
-    Raises `Undetermined` where prior is 0 and no finite maximum exists, and `newton.NotConverged`.
+    """The strengths that solve the score equations of Bradley and Terry's model, by Newton's method.
 
     The equations hold to `tol`. With a prior, every log v is also right to 10 `tol`, or as far as floating point
     allows; without one, as far as floating point allows.
+
+    Parameters
+    ----------
+    preferences : (n, n)
+        Dense or sparse: the weight with which row was preferred to column. The diagonal is ignored.
+    prior
+        Virtual wins, and as many losses, of each against one of utility 0; 0 for none.
+    tol
+        What the largest residual of the equations may be.
+    start : (n,)
+        Utilities to start from, such as those of the last fit; the result does not depend on it. For smoothed
+        preferences the default, the log odds of wins, is nearer than the last fit.
+    max_iterations
+        Newton steps after which it gives up.
+
+    Raises
+    ------
+    Undetermined
+        The prior is 0 and no finite maximum exists.
+    newton.NotConverged
+        The equations do not hold to `tol` after so many steps.
     """
     equations = _ScoreEquations(preferences, prior)
     if equations.say_nothing:

@@ -132,8 +132,21 @@ def telling_pairs(
     seed: int | Sequence[int],
     taken: Collection[tuple[int, int]] = (),
 ) -> Queue:
-    """At most `count` pairs drawn by lot, none twice. `random_share`: of them, drawn as if all were equally likely;
-    `taken`: pairs i < j to leave out."""
+    """Draw pairs that tell systems apart by lot, none twice.
+
+    Parameters
+    ----------
+    telling
+        How much the answer to a pair would tell of the systems.
+    count
+        At most so many pairs.
+    random_share
+        The share of them that is drawn as if all pairs were equally likely.
+    seed
+        Of the draw.
+    taken
+        Pairs i < j to leave out.
+    """
     rng = np.random.default_rng(seed)
     candidates = random_pairs(telling.importance.shape[1], CANDIDATES, int(rng.integers(1 << 32)), taken)
     i, j = candidates.T
@@ -147,7 +160,21 @@ def telling_pairs(
 
 
 def draw(candidates: Pairs, likelihood: Vector, count: int, random_share: float, rng: np.random.Generator) -> Queue:
-    """Draw from the `candidates` (c, 2), each in proportion to its likelihood (c,), or all equally."""
+    """Draw from the candidates, each in proportion to its likelihood, or all equally.
+
+    Parameters
+    ----------
+    candidates : (c, 2)
+        Pairs i < j.
+    likelihood : (c,)
+        How likely each is to be drawn.
+    count
+        At most so many pairs.
+    random_share
+        The share of them that is drawn as if all were equally likely; at least `LEAST_RANDOM`.
+    rng
+        What draws.
+    """
     share = max(random_share, LEAST_RANDOM)
     likelihood, is_left = likelihood.copy(), np.ones(len(candidates))
     drawn, is_random, design = [], [], []
@@ -178,7 +205,21 @@ def informative_pairs(
     seed: int | Sequence[int],
     taken: Collection[tuple[int, int]] = (),
 ) -> Queue:
-    """Draw pairs where there are no systems and will be none: those whose answers tell most of sentences."""
+    """Choose pairs where there are no systems and will be none: those whose answers tell most of sentences.
+
+    Parameters
+    ----------
+    utilities : (n,)
+        Of the sentences, from a fit.
+    errors
+        The covariance of these utilities.
+    count
+        At most so many pairs.
+    seed
+        Of the random pairs that are tried.
+    taken
+        Pairs i < j to leave out.
+    """
     if len(utilities) > MOST_SENTENCES or not isinstance(errors, DenseCovariance):
         return NO_PAIRS
     rng = np.random.default_rng(seed)

@@ -130,10 +130,29 @@ def evaluate(
 ) -> TopicResult:
     """Utilities and scores of one topic.
 
-    `similarity` of the topic's sentences, `texts`: what `prepare` makes of them, if they are at hand; `start` (n,):
-    utilities to start from, such as those of the last fit; `beside`: the result of the same evidence under settings
-    with the same weights of annotators and the same similarity. None of them changes the result. Raises
-    `UndeterminedTopic` and `newton.NotConverged`.
+    Nothing that is given by name changes the result; it only saves time.
+
+    Parameters
+    ----------
+    evidence
+        The topic's sentences, judgments and summaries.
+    settings
+        How judgments become scores; the usual ones for None.
+    similarity
+        Of the topic's sentences, if it is at hand.
+    texts
+        What `prepare` makes of the topic's texts, if that is at hand.
+    start : (n,)
+        Utilities to start from, such as those of the last fit.
+    beside
+        The result of the same evidence under settings with the same weights of annotators and the same similarity.
+
+    Raises
+    ------
+    UndeterminedTopic
+        The judgments determine no finite utilities, and there is no prior.
+    newton.NotConverged
+        The equations could not be solved.
     """
     settings = settings or Settings()
     evidence = weighed(evidence, settings)
@@ -208,9 +227,22 @@ def curve(
     texts: Texts | None = None,
     points: int = 10,
 ) -> tuple[CurvePoint, ...]:
-    """The systems' scores after each tenth (`points`) of the judgments, in their order.
+    """The systems' scores after each tenth of the judgments, in their order.
 
     Numbers of judgments without a finite maximum of the utilities are left out.
+
+    Parameters
+    ----------
+    evidence
+        The topic's sentences, judgments and summaries.
+    settings
+        How judgments become scores; the usual ones for None.
+    similarity
+        Of the topic's sentences, if it is at hand.
+    texts
+        What `prepare` makes of the topic's texts, if that is at hand.
+    points
+        Into how many parts the judgments are cut: 10 for tenths.
     """
     settings = settings or Settings()
     evidence = weighed(evidence, settings)
@@ -240,8 +272,30 @@ def estimate(
 ) -> preference_matrix.Estimate | None:
     """The topic's utilities from (some of) its judgments, as they are weighed.
 
-    None without judgments: then there is nothing to estimate from, with a prior or without. As published, a topic
-    without a finite maximum is fitted with `UNDETERMINED_PRIOR`; otherwise it raises `UndeterminedTopic`.
+    Parameters
+    ----------
+    evidence
+        The topic's sentences.
+    judgments
+        The judgments to estimate from.
+    compared
+        The similarity of the sentences.
+    settings
+        How judgments become utilities.
+    start : (n,)
+        Utilities to start from. They only save time.
+    beside
+        An estimate from the same judgments and similarity. It only saves time.
+
+    Returns
+    -------
+    Estimate or None
+        None without judgments: then there is nothing to estimate from, with a prior or without.
+
+    Raises
+    ------
+    UndeterminedTopic
+        There is no finite maximum. As published, such a topic is fitted with `UNDETERMINED_PRIOR` instead.
     """
     if len(judgments) == 0:
         return None

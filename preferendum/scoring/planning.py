@@ -116,7 +116,26 @@ def usual_sizes(lengths: Sequence[int], *others: int) -> tuple[int, ...]:
 def simulate(
     topic: Prepared, settings: Settings, sizes: Sequence[int], assumed: Assumed, seed: int, run: int
 ) -> Errors:
-    """Simulate one study's judgments of the topic; the errors after the first so many of them."""
+    """Simulate one study's judgments of the topic.
+
+    Parameters
+    ----------
+    topic
+        The topic, prepared.
+    settings
+        How judgments become scores.
+    sizes
+        Numbers of judgments, ascending.
+    assumed
+        What is assumed of judgments and of how pairs are drawn.
+    seed, run
+        Decide everything random: equal numbers give equal judgments.
+
+    Returns
+    -------
+    Errors
+        Those after the first so many judgments, for each of `sizes`.
+    """
     rng = np.random.default_rng((*seed_for(seed, topic.evidence.topic_id), run))
     judged = _judged(topic, max(sizes), assumed, rng)
     errors = [errors_of(topic, judged.some(slice(size)), settings) for size in sizes]
@@ -274,9 +293,26 @@ def forecast(
     seed: int = 0,
     watched: Callable[[Sequence[Step]], Iterable[Step]] = iter,
 ) -> Forecast:
-    """What to expect of a study of these topics, which have sentences, with so many judgments a topic.
+    """What to expect of a study of these topics with so many judgments a topic.
 
-    `watched` shows progress over the simulations.
+    Parameters
+    ----------
+    topics
+        Topics that have sentences.
+    settings
+        How judgments become scores.
+    sizes
+        Numbers of judgments a topic, ascending.
+    assumed
+        What is assumed of judgments and of how pairs are drawn.
+    stop_rule
+        Whether verdicts hold at every look.
+    runs
+        How many studies are simulated.
+    seed
+        Of everything random.
+    watched
+        Shows progress over the simulations.
     """
     lengths = [len(topic.sentences) for topic in topics]
     summarized, are_standard = with_systems([topics[place] for place in sample(lengths)], topics)

@@ -34,7 +34,21 @@ def expected_error(systems: int, topics: int, answers: float, variances: Varianc
 def forecast(
     sizes: Sequence[int], systems: int, topics: int, words: float, variances: Variances, learnt_from: int = 0
 ) -> SummaryForecast:
-    """Forecast by `sizes`, numbers of answers a topic; the rest as the record says."""
+    """What to expect of a study of whole summaries with so many answers a topic.
+
+    Parameters
+    ----------
+    sizes
+        Numbers of answers a topic.
+    systems, topics
+        How many there are.
+    words
+        The mean length of a summary in words.
+    variances
+        Of systems and of summaries, in utility.
+    learnt_from
+        How many answers `variances` were learnt from; 0 for the usual ones.
+    """
     expected_errors = points(sizes, systems, topics, variances)
     return SummaryForecast(topics, systems, variances.system, variances.item, learnt_from, words, expected_errors)
 

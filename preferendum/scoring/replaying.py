@@ -57,7 +57,23 @@ def replay(
     seed: int = 0,
     watched: Callable[[Sequence[int]], Iterable[int]] = iter,
 ) -> Replay:
-    """Topics with judgments; `sizes` ascend. `watched` shows progress over the orders."""
+    """Compare the forecast with what a study came to: its judgments again, in other orders, up to each of the sizes.
+
+    Parameters
+    ----------
+    topics
+        Topics with judgments.
+    settings
+        How judgments become scores.
+    sizes
+        Numbers of judgments a topic, ascending.
+    runs
+        How many orders.
+    seed
+        Of the orders.
+    watched
+        Shows progress over the orders.
+    """
     prepared = [Prepared.of(topic, settings) for topic in topics]
     whole = _look(prepared, [topic.judgments for topic in topics], settings)
     looks = [_looks(prepared, settings, sizes, seed, run) for run in watched(range(runs))]
@@ -84,9 +100,24 @@ def replay_summaries(
     seed: int = 0,
     watched: Callable[[Sequence[int]], Iterable[int]] = iter,
 ) -> Replay:
-    """Replay answers about whole summaries; `has`: as in `preferendum.scoring.win_rate`.
+    """Compare the forecast with what answers about whole summaries came to, in other orders, up to each of the sizes.
 
     The fit of the first order's smallest number says what to expect of the others.
+
+    Parameters
+    ----------
+    answers
+        The answers of all topics.
+    has : (topics, systems)
+        The summaries there are, as in `preferendum.scoring.win_rate`.
+    sizes
+        Numbers of answers a topic, ascending.
+    runs
+        How many orders.
+    seed
+        Of the orders.
+    watched
+        Shows progress over the orders.
     """
     whole = win_rates(answers, has).standing
     orders = [
