@@ -27,8 +27,8 @@ from annotate.models import (
 )
 from annotate.refusal import Refusal
 from annotate.reports.method import phrase
-from preferendum.formats.metric_names import METRICS, listed_metrics, title_of
 from preferendum.formats.settings import NAMES, SETTINGS, SHARES
+from preferendum.metrics.names import listed_metrics, metrics, title_of
 from preferendum.show.shown import percent
 
 if TYPE_CHECKING:  # the class takes no parameter at run time
@@ -186,7 +186,7 @@ class StudyForm(AnsweringForm, StudyModelForm):
             "guidelines": MarkdownWidget(attrs={"rows": 8, "dir": "auto"}),
             "score": forms.RadioSelect,
             "compares": forms.RadioSelect,
-            "metric_names": MetricsWidget(choices=[(name, title_of(name)) for name in METRICS]),
+            "metric_names": MetricsWidget(choices=[(name, title_of(name)) for name in metrics()]),
         }
 
     #: The settings on which all scores depend.
@@ -222,7 +222,7 @@ class StudyForm(AnsweringForm, StudyModelForm):
 
     def other_metrics(self) -> str:
         """The metrics that have no box."""
-        return ", ".join(name for name in listed_metrics(self["metric_names"].value() or "") if name not in METRICS)
+        return ", ".join(name for name in listed_metrics(self["metric_names"].value() or "") if name not in metrics())
 
 
 class OnceForm(forms.Form):

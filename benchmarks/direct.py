@@ -48,7 +48,7 @@ from preferendum.fit.kernel import expected
 from preferendum.methods.meta.agreement import agreement
 from preferendum.methods.meta.resampling import Resamples
 from preferendum.methods.meta.scores import collect, judged_topics
-from preferendum.methods.metrics import registry
+from preferendum.metrics import registry
 from preferendum.scoring.asking_summaries import next_pairs
 from preferendum.scoring.content import content
 from preferendum.scoring.later_systems import Prediction, predict

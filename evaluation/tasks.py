@@ -41,7 +41,6 @@ from preferendum.fit import preference_matrix
 from preferendum.fit.effects import USUAL_ITEM, USUAL_SYSTEM, Variances
 from preferendum.fit.similarity import KEPT, Similarity, similarity
 from preferendum.formats.checks.text import visible
-from preferendum.formats.metric_names import WIN_RATE
 from preferendum.formats.readers.late import BASELINE
 from preferendum.formats.sentences import cut
 from preferendum.methods.meta.across_topics import across_topics
@@ -53,8 +52,8 @@ from preferendum.methods.meta.study_pairs import counted, scorers
 from preferendum.methods.meta.study_reports import agreements, bounded, names_for
 from preferendum.methods.meta.study_sets import study_sets
 from preferendum.methods.meta.topic_sentences import topic_sentences
-from preferendum.methods.metrics import registry
-from preferendum.methods.metrics.background import others_words
+from preferendum.metrics import registry
+from preferendum.metrics.names import WIN_RATE
 from preferendum.results import (
     AnnotatorFigures,
     AssessorsReport,
@@ -81,6 +80,7 @@ from preferendum.scoring.ranking import Comparison
 from preferendum.scoring.smallest_set import JudgedTopic, smallest_set
 from preferendum.scoring.win_rate import ENDS, WinRates, win_rates
 from preferendum.summarizers import standard_summaries
+from preferendum.vocabulary.background import others_words
 
 #: The number of pairs suggested after a fit; the next fit suggests others.
 QUEUE = 64

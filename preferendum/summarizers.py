@@ -18,9 +18,9 @@ from scipy import linalg, sparse
 
 from preferendum.evidence import Evidence
 from preferendum.formats.readers.word_counts import WordCounts
-from preferendum.methods.metrics.divergence import vocabulary, words
-from preferendum.methods.metrics.input_similarity import topic_words
 from preferendum.scoring.simulate import seed_for
+from preferendum.vocabulary.topic_words import topic_words
+from preferendum.vocabulary.words import vocabulary, words
 
 WORDS = 100
 """At most so many, separated by white space, in a summary."""

@@ -26,7 +26,7 @@ class TopicMetrics(models.Model):
 
     `version`: of the topic's texts and evaluation that the scores rest on (`Topic.objects.unscored`); `digest`: of what
     metrics read of them; `signatures`: by metric name, what others need to know to reproduce the numbers; `absent`: by
-    name, what the topic lacks for the metric (`preferendum.methods.metrics.registry.Need`).
+    name, what the topic lacks for the metric (`preferendum.metrics.registry.Need`).
     """
 
     topic = models.OneToOneField(Topic, on_delete=models.CASCADE, related_name="metrics")

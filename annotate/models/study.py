@@ -16,7 +16,6 @@ from django.db.models.functions import Coalesce, Greatest
 from django.utils.translation import gettext_lazy as _
 
 from preferendum.formats.answers import ANSWERS, PREFERENCES, Answer
-from preferendum.formats.metric_names import METRICS, unknown_metrics
 from preferendum.formats.readers.topics import LANGUAGE
 from preferendum.formats.reasons import listed
 from preferendum.formats.settings import (
@@ -28,6 +27,7 @@ from preferendum.formats.settings import (
     CountedKinds,
     StudySettings,
 )
+from preferendum.metrics.names import metrics, unknown_metrics
 
 
 def finite(value: float) -> None:
@@ -39,7 +39,7 @@ def finite(value: float) -> None:
 def metrics_there_are(names: str) -> None:
     """Refuse a list with an unknown metric."""
     if unknown := unknown_metrics(names):
-        params = {"name": unknown[0], "names": ", ".join(METRICS)}
+        params = {"name": unknown[0], "names": ", ".join(metrics())}
         raise ValidationError(_("There is no metric called “%(name)s”. There are: %(names)s."), params=params)
 
 

@@ -46,8 +46,8 @@ from annotate.reports import (
 )
 from annotate.reports import leaderboard as boards
 from annotate.reports.rests_on import Judged, RestsOn
-from preferendum.formats.metric_names import why_absent
 from preferendum.formats.settings import KINDS_COUNTED
+from preferendum.metrics.names import why_absent
 from preferendum.results import (
     AgreementReport,
     DimensionAgreement,

@@ -13,7 +13,7 @@ from annotate.models.judging import JudgmentQuerySet
 from annotate.reports import minutes, rests_on
 from annotate.reports.leaderboard import asked_about
 from annotate.reports.study import counts_by_topic, wanted_of
-from preferendum.formats.metric_names import WIN_RATE
+from preferendum.metrics.names import WIN_RATE
 from preferendum.results import Forecast as Record
 from preferendum.results import Ground, SummaryForecast
 from preferendum.show.analyses.forecast import StudyForecast

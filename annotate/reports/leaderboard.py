@@ -37,7 +37,7 @@ from annotate.reports.method import value_in_words
 from annotate.reports.rests_on import RestsOn
 from annotate.reports.standing import answer, by_author, open_tests, tests_of
 from annotate.reports.study import worker_is_there
-from preferendum.formats.metric_names import WIN_RATE
+from preferendum.metrics.names import WIN_RATE
 from preferendum.results import (
     CurvePoint,
     Difference,

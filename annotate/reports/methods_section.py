@@ -16,8 +16,8 @@ from annotate.models import Recruitment
 from annotate.reports.method import name_in_words, phrase, value_in_words
 from annotate.reports.study_facts import StudyFacts
 from preferendum.formats.answers import HALF
-from preferendum.formats.metric_names import WIN_RATE, title_of
 from preferendum.formats.settings import SETTINGS
+from preferendum.metrics.names import WIN_RATE, title_of
 from preferendum.results import Bounded
 from preferendum.show import citations
 from preferendum.show.citations import CITATIONS, PROGRAM, ZOPF

@@ -9,7 +9,7 @@ from django.db.models import CharField, F, FloatField, QuerySet, Value
 from django.db.models.fields.json import KeyTextTransform
 
 from annotate.models import ComputedScore, HumanScore, MetricScore, Score, Study, Summary, Topic
-from preferendum.formats.metric_names import AS_PRINTED, COMBINED, COVERAGE, IMPORTANCE, WIN_RATE, why_absent
+from preferendum.metrics.names import AS_PRINTED, COMBINED, COVERAGE, IMPORTANCE, WIN_RATE, why_absent
 from preferendum.results.scores import as_metrics
 from preferendum.show.analyses.metric_scores import ScoresTable, SummaryScores
 

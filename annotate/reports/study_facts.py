@@ -31,8 +31,8 @@ from annotate.reports import rests_on
 from annotate.reports.rests_on import RestsOn
 from annotate.reports.study import numbers_of
 from preferendum.about import __version__
-from preferendum.formats.metric_names import listed_metrics
 from preferendum.formats.settings import KINDS_COUNTED, SETTINGS, Setting
+from preferendum.metrics.names import listed_metrics
 from preferendum.results import Agreement, DimensionAgreement, Ground, StudyAgreement
 
 #: Settings that the paragraph states anyway, and those that are no choice of method, such as the title.

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from annotate.models import ScoredBy, Study
 from annotate.reports.leaderboard import headline
-from preferendum.formats.metric_names import WIN_RATE
+from preferendum.metrics.names import WIN_RATE
 from preferendum.results import SystemResult, WhatIf
 from preferendum.show.points import Unit, unit_of
 

@@ -33,7 +33,7 @@ from preferendum.fit.similarity import Similarity, similarity
 from preferendum.methods.meta.agreement import agreement
 from preferendum.methods.meta.resampling import Resamples
 from preferendum.methods.meta.scores import Scores, collect, judged_topics
-from preferendum.methods.metrics.registry import metric
+from preferendum.metrics.registry import metric
 from preferendum.results import Standing
 from preferendum.scoring import importance, simulate
 from preferendum.scoring.evaluate import evaluate

@@ -22,7 +22,7 @@ from preferendum.formats.readers.trained_metrics import TrainedMetric, written_t
 from preferendum.methods.meta.preference_training import PreferenceCourse
 from preferendum.methods.meta.reports import Sampling, metric_agreement
 from preferendum.methods.meta.scores import collect, judged_topics
-from preferendum.methods.metrics import registry
+from preferendum.metrics import registry
 
 DIMENSIONS = ("relevance", "coherence", "fluency", "faithfulness")
 OTHERS = ("js", "js-consensus", "rouge-1", "rouge-su4")

@@ -30,9 +30,9 @@ from rouge_score.rouge_scorer import RougeScorer
 
 sys.path.insert(0, str(Path(__file__).parents[2]))
 
-from preferendum.methods.metrics.porter import stem
-from preferendum.methods.metrics.rouge import Measure, Score, scores
-from preferendum.methods.metrics.rouge_units import RougeOptions
+from preferendum.methods.metrics.rouge.scores import Measure, Score, scores
+from preferendum.methods.metrics.rouge.units import RougeOptions
+from preferendum.vocabulary.porter import stem
 
 Text = list[str]
 Topic = tuple[list[Text], list[Text]]

@@ -40,9 +40,9 @@ from preferendum.methods.meta import agreement, correlation
 from preferendum.methods.meta.reports import metric_agreement
 from preferendum.methods.meta.resampling import Resamples, paired_tests
 from preferendum.methods.meta.scores import collect
-from preferendum.methods.metrics.porter import stem
-from preferendum.methods.metrics.registry import metric
+from preferendum.metrics.registry import metric
 from preferendum.scoring import simulate
+from preferendum.vocabulary.porter import stem
 
 Result = TypeVar("Result")
 METRICS = ["preferences", "rouge-1", "rouge-2", "rouge-su4", "rouge-l", "js", "kl"]

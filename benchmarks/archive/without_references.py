@@ -20,7 +20,7 @@ from benchmarks.corpora import DOCUMENTS, POOLS, SETS, read
 from preferendum.evidence import Evidence
 from preferendum.methods.meta.reports import Sampling, metric_agreement
 from preferendum.methods.meta.scores import collect, judged_topics
-from preferendum.methods.metrics import registry
+from preferendum.metrics import registry
 from preferendum.results import Bounded
 
 #: From where else the regression may learn the same human score.

@@ -14,9 +14,9 @@ from annotate.models.analysis import of_head
 from annotate.models.study import sum_of_topics
 from evaluation.records.derived import note
 from preferendum.evidence import Evidence, evidence
-from preferendum.formats.metric_names import ACROSS_TOPICS, listed_metrics, rests_on_all_topics
 from preferendum.methods.meta.across_topics import AcrossTopics
 from preferendum.methods.meta.study_reports import with_jackknifed
+from preferendum.metrics.names import across_topics, listed_metrics, rests_on_all_topics
 from preferendum.statistics import finite
 
 
@@ -42,7 +42,7 @@ def studies_unscored() -> QuerySet[Study]:
     Only those whose topics were scored one by one already: the signatures of both are in one row.
     """
     scored = Exists(TopicMetrics.objects.filter(topic__study=OuterRef("pk")))
-    wanting = Study.objects.filter(scored, metric_names__regex=ACROSS_TOPICS)
+    wanting = Study.objects.filter(scored, metric_names__regex=across_topics())
     studies = wanting.annotate(wanted=sum_of_topics("metrics__version"))
     unscored = Topic.objects.unscored().filter(study=OuterRef("pk"))
     return studies.alias(done=of_head("across-topics")).filter(~Exists(unscored), wanted__gt=F("done"))

@@ -38,7 +38,10 @@ from evaluation.records.derived import publish
 from evaluation.records.evidence import settings_of
 from evaluation.records.results import standings_by_topic
 from preferendum.evidence import Evidence, evidence, with_bases
-from preferendum.formats.metric_names import (
+from preferendum.methods.meta.scores import Scores
+from preferendum.methods.meta.study_reports import with_jackknifed
+from preferendum.metrics import registry
+from preferendum.metrics.names import (
     AS_PRINTED,
     COMBINED,
     COVERAGE,
@@ -47,9 +50,6 @@ from preferendum.formats.metric_names import (
     listed_metrics,
     rests_on_all_topics,
 )
-from preferendum.methods.meta.scores import Scores
-from preferendum.methods.meta.study_reports import with_jackknifed
-from preferendum.methods.metrics import registry
 from preferendum.results import DimensionAgreement
 from preferendum.results.metrics import Peers
 from preferendum.results.scores import as_metrics

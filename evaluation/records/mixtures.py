@@ -17,7 +17,7 @@ from evaluation.records.metrics import VERSIONS
 from preferendum.evidence import evidence
 from preferendum.methods.meta.resampling import Vector
 from preferendum.methods.meta.study_convergence import MOST_SENTENCES
-from preferendum.methods.metrics.preferences import MixedPreferences
+from preferendum.methods.metrics.preferences.scores import MixedPreferences
 from preferendum.results import TopicMixtures
 from preferendum.statistics import finite
 

@@ -15,7 +15,7 @@ import numpy as np
 
 from preferendum.annotators.assessors import ranked
 from preferendum.formats.pyramid import Annotation, Contributor, Peer
-from preferendum.methods.metrics.pyramid import modified
+from preferendum.methods.metrics.pyramid.scores import modified
 from preferendum.results import AssessorFigure
 from preferendum.statistics import mean
 

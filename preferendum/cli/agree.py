@@ -16,8 +16,8 @@ from preferendum.evidence import Evidence, Settings
 from preferendum.methods.meta.reports import Sampling, dimension_agreement
 from preferendum.methods.meta.scores import Scores
 from preferendum.methods.meta.system_pairs import all_system_pairs
-from preferendum.methods.metrics.preferences import Preferences, mixed
-from preferendum.methods.metrics.registry import Metric
+from preferendum.methods.metrics.preferences.scores import Preferences, mixed
+from preferendum.metrics.registry import Metric
 from preferendum.results import AgreementReport, SystemPairs, to_json
 from preferendum.scoring.simulations import Simulation, Source
 from preferendum.show.analyses.system_pairs import counts_table

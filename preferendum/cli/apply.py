@@ -8,8 +8,8 @@ from pathlib import Path
 from preferendum.cli import common
 from preferendum.cli.common import Command, InputError
 from preferendum.evidence import evidence, with_bases
-from preferendum.methods.metrics.registry import MissingEvidence, UnknownMetric, check
-from preferendum.methods.metrics.trained import opened
+from preferendum.methods.metrics.trained.scores import opened
+from preferendum.metrics.registry import MissingEvidence, UnknownMetric, check
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:

@@ -12,7 +12,7 @@ from preferendum.formats.checks.complaints import Complaints, Place
 from preferendum.formats.checks.text import decode
 from preferendum.formats.readers.topics import LANGUAGE
 from preferendum.formats.readers.word_counts import written_word_counts
-from preferendum.methods.metrics.background import counted
+from preferendum.vocabulary.background import counted
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:

@@ -14,9 +14,9 @@ from preferendum.evidence import Evidence, evidence
 from preferendum.formats import Summary, Topic, write_topics
 from preferendum.formats.readers.late import BASELINE
 from preferendum.formats.readers.word_counts import WordCounts
-from preferendum.methods.metrics.background import FEWEST_TOPICS, others_words, read_background
-from preferendum.methods.metrics.registry import UnknownMetric
+from preferendum.metrics.registry import UnknownMetric
 from preferendum.summarizers import SUMMARIZERS, TOPIC_WORDS, WORDS, standard_summaries
+from preferendum.vocabulary.background import FEWEST_TOPICS, others_words, read_background
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:

@@ -11,10 +11,10 @@ from typing import get_args
 from preferendum.cli import common
 from preferendum.cli.common import InputError
 from preferendum.evidence import Evidence, Settings
-from preferendum.formats.metric_names import IMPORTANCE, WIN_RATE
 from preferendum.methods.meta.scores import NoHumanScores, Scores, among_peers, collect, dimensions_of, judged_topics
-from preferendum.methods.metrics import registry
-from preferendum.methods.metrics.registry import Metric, MissingEvidence, Need, UnknownMetric
+from preferendum.metrics import registry
+from preferendum.metrics.names import IMPORTANCE, WIN_RATE
+from preferendum.metrics.registry import Metric, MissingEvidence, Need, UnknownMetric
 from preferendum.results.metrics import Peers
 from preferendum.results.statistics import LEVEL
 from preferendum.scoring.evaluate import UndeterminedTopic

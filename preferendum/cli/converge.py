@@ -10,8 +10,8 @@ from preferendum.cli import common, compared
 from preferendum.cli.common import Command, InputError, Output
 from preferendum.evidence import Evidence
 from preferendum.methods.meta.convergence import RUNS, SIZES, convergence_report
-from preferendum.methods.metrics.preferences import Preferences
-from preferendum.methods.metrics.registry import Metric
+from preferendum.methods.metrics.preferences.scores import Preferences
+from preferendum.metrics.registry import Metric
 from preferendum.results import Convergence, to_json
 from preferendum.show.analyses import convergence
 from preferendum.show.plots import PAPER

@@ -13,9 +13,9 @@ from preferendum.cli.common import Command, InputError, Output
 from preferendum.cli.win_rates import percent
 from preferendum.evidence import Evidence, Settings
 from preferendum.fit.effects import USUAL_ITEM, USUAL_SYSTEM, Variances
-from preferendum.formats.metric_names import WIN_RATE
 from preferendum.formats.records import Of
 from preferendum.formats.settings import StudySettings
+from preferendum.metrics.names import WIN_RATE
 from preferendum.results import Ground, SummaryForecast, to_json
 from preferendum.results.planning import POWER, seconds_of
 from preferendum.results.scores import is_tested

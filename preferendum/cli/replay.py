@@ -11,8 +11,8 @@ from preferendum.cli import common
 from preferendum.cli.common import Command, InputError, Output
 from preferendum.cli.tables import Table
 from preferendum.evidence import Evidence
-from preferendum.formats.metric_names import WIN_RATE
 from preferendum.formats.records import Of
+from preferendum.metrics.names import WIN_RATE
 from preferendum.results import Replay, to_json
 from preferendum.results.statistics import Z95
 from preferendum.scoring import planning

@@ -21,8 +21,8 @@ from preferendum.methods.meta.preference_training import PreferenceCourse
 from preferendum.methods.meta.subset_regression import NotConverged
 from preferendum.methods.meta.training import TRAINERS, Course, TooLittle, Training, topic_examples
 from preferendum.methods.metrics.input_similarity import TOPIC_WORDS
-from preferendum.methods.metrics.registry import MissingEvidence, UnknownMetric
-from preferendum.methods.papers.prefscore import Documents
+from preferendum.methods.metrics.trained.prefscore import Documents
+from preferendum.metrics.registry import MissingEvidence, UnknownMetric
 from preferendum.results import Correlation, TopicExamples, TrainingReport
 from preferendum.results.metrics import Peers
 from preferendum.results.preference_training import PreferenceTraining

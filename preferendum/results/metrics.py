@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Literal
 
-from preferendum.formats.metric_names import PREFERENCES
+from preferendum.metrics.names import PREFERENCES
 from preferendum.results.agreement import UNKNOWN, Bounded
 from preferendum.results.scores import MIXED
 

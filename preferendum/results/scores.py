@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal, Protocol
 
-from preferendum.formats.metric_names import AS_PRINTED, COMBINED, COVERAGE, IMPORTANCE, PREFERENCES, WIN_RATE
+from preferendum.metrics.names import AS_PRINTED, COMBINED, COVERAGE, IMPORTANCE, PREFERENCES, WIN_RATE
 
 #: What stands for a row of a table: its primary key where the worker stores it, its name where it is shown.
 Key = str | int

@@ -24,7 +24,6 @@ from preferendum.evidence import Evidence, Judgments, Settings, SummaryText
 from preferendum.fit.preference_matrix import Estimate
 from preferendum.fit.similarity import Similarity, similarity, whole
 from preferendum.formats.readers.word_counts import WordCounts
-from preferendum.methods.metrics.background import others_words
 from preferendum.results import Forecast, ForecastPoint
 from preferendum.scoring.asking import Queue, equally_likely_pairs, telling_pairs
 from preferendum.scoring.evaluate import Texts, UndeterminedTopic, estimate, prepare, score
@@ -33,6 +32,7 @@ from preferendum.scoring.scores import Scores
 from preferendum.scoring.simulate import seed_for
 from preferendum.statistics import finite
 from preferendum.summarizers import standard_summaries
+from preferendum.vocabulary.background import others_words
 
 Vector = NDArray[np.float64]
 #: A run, and the place of a topic.

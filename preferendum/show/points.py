@@ -7,9 +7,9 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from statistics import median_low
 
-from preferendum.formats.metric_names import WIN_RATE
 from preferendum.formats.words import gettext as _
 from preferendum.formats.words import ngettext
+from preferendum.metrics.names import WIN_RATE
 from preferendum.results.scores import is_tested
 from preferendum.results.statistics import DECIMALS
 from preferendum.show.plots import IntervalRow

@@ -14,7 +14,7 @@ from annotate.models import Study
 from annotate.reports import analyses, leaderboard, methods_section, study_facts
 from annotate.reports.analyses import Opened
 from preferendum import formats
-from preferendum.formats.metric_names import PREFERENCES
+from preferendum.metrics.names import PREFERENCES
 from preferendum.results import AgreementReport, DocumentSetsReport
 from preferendum.show.analyses.convergence import Curves
 from tests.annotate import making, scored

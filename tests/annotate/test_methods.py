@@ -14,7 +14,7 @@ from annotate.audit_log import note
 from annotate.models import Annotator, Assignment, AuditEntry, Study, Summary, System
 from annotate.reports import methods_section, study_facts
 from annotate.reports.rests_on import of_study
-from preferendum.formats.metric_names import listed_metrics, title_of
+from preferendum.metrics.names import listed_metrics, title_of
 from preferendum.show import citations
 from tests import kept
 from tests.annotate import making, scored

@@ -12,7 +12,7 @@ from annotate import studies
 from annotate.models import ComputedScore, Study, Topic
 from annotate.refusal import Refusal
 from evaluation import tasks
-from preferendum.methods.metrics.rouge import Rouge
+from preferendum.methods.metrics.rouge.scores import Rouge
 from tests.annotate import scored
 from tests.annotate.making import TOPIC, lines, owner
 from tests.annotate.reading import signed_in, text_of

@@ -11,9 +11,9 @@ from annotate.models import Study
 from annotate.reports.method import settings_in_words
 from preferendum.evidence import AS_PUBLISHED, Settings
 from preferendum.fit.similarity import SIMILARITIES
-from preferendum.formats.metric_names import OPTIONS, rests_on_all_topics, unknown_metrics
 from preferendum.formats.settings import PUBLISHED, SCORING, SETTINGS, Setting
-from preferendum.methods.metrics import registry
+from preferendum.metrics import registry
+from preferendum.metrics.names import metrics, options_of, rests_on_all_topics, unknown_metrics
 
 COLUMNS = {
     str: (models.CharField, models.TextField),
@@ -49,21 +49,19 @@ def test_a_column_has_the_bounds_of_its_setting(setting):
 
 
 def test_a_study_can_have_every_metric_but_those_that_learn_with_every_option_but_files():
-    known = {name: set(family.options) for family in registry.families() if not family.takes for name in family.names}
+    learn_or_judge = {"trained", "simetrix-regression", "preferences", "win-rate"}
+    assert set(metrics()) == {name for family in registry.families() for name in family.names} - learn_or_judge
     left_out = {"background", "systems", "jackknife"}  # files, systems; what is done wherever people are peers
-    learns = {"simetrix-regression", "preferences", "win-rate"}
-    assert {name: set(options) for name, options in OPTIONS.items()} == {
-        name: options - left_out for name, options in known.items() if name not in learns
-    }
+    assert not any(left_out & options_of(name).keys() for name in metrics())
     assert not unknown_metrics(Study().metric_names)
 
 
 VALUES = {"words": 5, "bytes": 9, "models": 2, "pseudo": 3, "alpha": 0.8, "skip": "any", "weight": 1.5, "cutoff": 4}
 
 
-@pytest.mark.parametrize("base", OPTIONS)
+@pytest.mark.parametrize("base", metrics())
 def test_names_with_options_are_those_of_the_metrics_and_rest_on_all_topics_where_these_do(base):
-    written = [f"{option}={VALUES[option]}" if option in VALUES else option for option in OPTIONS[base]]
+    written = [f"{option}={VALUES[option]}" if option in VALUES else option for option in options_of(base)]
     needs_texts_alone = base in ("unigram", "multinomial")  # of the same class as those with a background
     for asked in (":".join([base, *some]) for k in range(3) for some in combinations(written, k)):
         try:

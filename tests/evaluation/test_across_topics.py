@@ -13,7 +13,7 @@ from annotate.reports import analyses
 from evaluation import agenda, tasks
 from preferendum import formats
 from preferendum.evidence import evidence
-from preferendum.methods.metrics import registry
+from preferendum.metrics import registry
 from preferendum.results import DimensionAgreement
 from tests import kept, studies
 from tests.evaluation import test_metric_reports as metric_reports

@@ -17,7 +17,7 @@ from preferendum.methods.meta.reports import Sampling, dimension_agreement
 from preferendum.methods.meta.resampling import Resamples
 from preferendum.methods.meta.scores import NoHumanScores, Scores, collect, judged_topics
 from preferendum.methods.meta.study_reports import judged_among
-from preferendum.methods.metrics.registry import metric
+from preferendum.metrics.registry import metric
 from preferendum.results import AgreementReport, from_json
 from tests.evaluation.conftest import Run
 

@@ -9,9 +9,9 @@ import pytest
 
 from preferendum.evidence import Evidence, Judgments, SummaryText, with_bases
 from preferendum.formats.readers.trained_metrics import CONTENT, LINGUISTIC
-from preferendum.methods.metrics.registry import MissingEvidence, Need, check
-from preferendum.methods.metrics.rouge import scores
-from preferendum.methods.papers.classy import Classy, content, linguistic
+from preferendum.methods.metrics.rouge.scores import scores
+from preferendum.methods.metrics.trained.classy import Classy, content, linguistic
+from preferendum.metrics.registry import MissingEvidence, Need, check
 
 NONE = Judgments(*(np.empty(0, dtype=kind) for kind in (np.int64, np.int64, float, float, np.int64)))
 REFERENCES = (("Quakes hit Chile.", "Aid came."), ("Chile quakes hit.",))

@@ -13,7 +13,7 @@ from preferendum.methods.meta.convergence import _passing as passing_of
 from preferendum.methods.meta.convergence import convergence, topic_runs
 from preferendum.methods.meta.reports import Sampling, dimension_agreement
 from preferendum.methods.meta.scores import collect
-from preferendum.methods.metrics.registry import metric
+from preferendum.metrics.registry import metric
 from preferendum.results import (
     Baseline,
     Convergence,

@@ -11,8 +11,9 @@ from numpy.typing import NDArray
 from scipy.spatial import distance
 
 from preferendum.evidence import Evidence, Judgments, SummaryText
-from preferendum.methods.metrics.divergence import jensen_shannon, smoothed, words
-from preferendum.methods.metrics.registry import metric
+from preferendum.methods.metrics.divergence.scores import jensen_shannon, smoothed
+from preferendum.metrics.registry import metric
+from preferendum.vocabulary.words import words
 
 NONE = Judgments(*(np.empty(0, dtype=kind) for kind in (np.int64, np.int64, float, float, np.int64)))
 KINDS = ["js", "js-smoothed", "js-consensus", "kl", "kl-summary"]

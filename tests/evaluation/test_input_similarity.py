@@ -19,10 +19,10 @@ from preferendum.cli.__main__ import main
 from preferendum.evidence import Evidence, Judgments, SummaryText
 from preferendum.formats import Refused, message
 from preferendum.formats.readers.word_counts import WordCounts, written_word_counts
-from preferendum.methods.metrics.background import counted, read_background
-from preferendum.methods.metrics.input_similarity import log_likelihood_ratio
-from preferendum.methods.metrics.registry import MissingEvidence, UnknownMetric, metric, prepared
-from preferendum.methods.papers.simetrix_regression import Regression
+from preferendum.methods.metrics.simetrix_regression.scores import Regression
+from preferendum.metrics.registry import MissingEvidence, UnknownMetric, metric, prepared
+from preferendum.vocabulary.background import counted, read_background
+from preferendum.vocabulary.topic_words import log_likelihood_ratio
 from tests.evaluation.conftest import Run
 
 NONE = Judgments(*(np.empty(0, dtype=kind) for kind in (np.int64, np.int64, float, float, np.int64)))

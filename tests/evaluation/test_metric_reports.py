@@ -14,9 +14,9 @@ from annotate.models import Annotator, ComputedScore, Result, Study, Topic, Topi
 from annotate.reports import analyses
 from evaluation import agenda, tasks
 from preferendum import formats
-from preferendum.formats.metric_names import AS_PRINTED, COMBINED, COVERAGE
 from preferendum.formats.records import HumanScore
 from preferendum.methods.meta import study_pairs, study_sets
+from preferendum.metrics.names import AS_PRINTED, COMBINED, COVERAGE
 from preferendum.results import AssessorsReport, DimensionAgreement, DocumentSetsReport, MetricAgreement, to_json
 from tests import kept, studies
 from tests.evaluation.conftest import Run

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from preferendum.methods.metrics.mutations import Text, chain, worse_versions
+from preferendum.methods.metrics.trained.mutations import Text, chain, worse_versions
 
 SUMMARIES = [("One two three.", "Four five.", "Six."), ("Seven eight nine.",), ("Ten.", "Eleven twelve.")]
 words = st.lists(st.sampled_from("abcde"), min_size=1, max_size=6).map(" ".join)

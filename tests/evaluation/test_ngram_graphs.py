@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 from preferendum.evidence import Evidence, Judgments, SummaryText
-from preferendum.methods.metrics.registry import UnknownMetric, metric
-from preferendum.methods.papers.ngram_graphs import graphs, merged, value_similarity
+from preferendum.methods.metrics.ngram_graphs.scores import graphs, merged, value_similarity
+from preferendum.metrics.registry import UnknownMetric, metric
 
 DEMO = Path(__file__).parents[2] / "annotate" / "demo" / "wikinews.jsonl"
 # What the authors' program gives, as SacreROUGE's regression test (sacrerouge/tests/metrics/autosummeng_test.py) has

@@ -13,11 +13,11 @@ from preferendum.evidence import Evidence, Judgments, SummaryText, evidence
 from preferendum.formats import Text, Topic, read
 from preferendum.formats.readers.trained_metrics import written_trained_metric
 from preferendum.methods.meta.preference_training import PENALTY, PreferenceCourse, bradley_terry
-from preferendum.methods.metrics.divergence import GAMMA
-from preferendum.methods.metrics.registry import MissingEvidence, metric
-from preferendum.methods.metrics.trained import digest
-from preferendum.methods.papers.classy import linguistic
-from preferendum.methods.papers.prefscore import FEATURES, Prefscore
+from preferendum.methods.metrics.divergence.scores import GAMMA
+from preferendum.methods.metrics.trained.classy import linguistic
+from preferendum.methods.metrics.trained.prefscore import FEATURES, Prefscore
+from preferendum.methods.metrics.trained.scores import digest
+from preferendum.metrics.registry import MissingEvidence, metric
 from tests.conftest import SHARED
 from tests.evaluation.conftest import Run
 

@@ -9,7 +9,7 @@ import pytest
 
 from preferendum.cli.__main__ import main
 from preferendum.evidence import Evidence, Judgments, SummaryText
-from preferendum.methods.metrics.registry import MissingEvidence, by_fewer_references, metric, prepared
+from preferendum.metrics.registry import MissingEvidence, by_fewer_references, metric, prepared
 from tests.evaluation.conftest import Run
 
 NONE = Judgments(*(np.empty(0, dtype=kind) for kind in (np.int64, np.int64, float, float, np.int64)))

@@ -1,5 +1,7 @@
 """Metrics by name: what is asked for, what is missing, and how little a new one takes."""
 
+import subprocess
+import sys
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -7,9 +9,10 @@ import pytest
 from numpy.typing import NDArray
 
 from preferendum.evidence import AS_PUBLISHED, Evidence, Judgments, Settings, SummaryText
-from preferendum.methods.metrics import registry
-from preferendum.methods.metrics.preferences import Preferences
-from preferendum.methods.metrics.registry import (
+from preferendum.methods.metrics.preferences.scores import Preferences
+from preferendum.methods.metrics.rouge.scores import Rouge, scores
+from preferendum.metrics import registry
+from preferendum.metrics.registry import (
     Family,
     MissingEvidence,
     Need,
@@ -19,7 +22,6 @@ from preferendum.methods.metrics.registry import (
     metric,
     register,
 )
-from preferendum.methods.metrics.rouge import Rouge, scores
 from preferendum.scoring.evaluate import UndeterminedTopic, evaluate
 
 EMPTY = Judgments(*(np.empty(0, dtype=kind) for kind in (np.int64, np.int64, float, float, np.int64)))
@@ -58,6 +60,17 @@ def test_a_new_metric_is_a_class_and_a_call() -> None:
     register(Family(("length",), {}, lambda asked, options, settings: Length(asked)))
 
     assert metric("length").score(WHOLE).tolist() == [17, 18]
+
+
+def test_names_options_and_titles_of_all_metrics_are_known_without_numpy() -> None:
+    program = (
+        "import sys; from preferendum.metrics.names import metrics, title_of, unknown_metrics;"
+        "print(title_of('js'), unknown_metrics('rouge-2:f,bleu'), len(metrics()) > 20, 'numpy' in sys.modules)"
+    )
+
+    said = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True).stdout
+
+    assert said == "JS divergence ['bleu'] True False\n"
 
 
 @pytest.mark.usefixtures("_apart")

@@ -12,9 +12,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from preferendum.methods.metrics.porter import martins_stem, stem, suffix_stripped
-from preferendum.methods.metrics.rouge import MEASURES, Measure, Score, scores, signature
-from preferendum.methods.metrics.rouge_units import RougeOptions
+from preferendum.methods.metrics.rouge.scores import MEASURES, Measure, Score, scores, signature
+from preferendum.methods.metrics.rouge.units import RougeOptions
+from preferendum.vocabulary.porter import martins_stem, stem, suffix_stripped
 
 OFFICIAL = json.loads((Path(__file__).parents[1] / "data" / "rouge_official.json").read_text(encoding="utf-8"))
 

@@ -5,7 +5,7 @@ import numpy as np
 from preferendum.evidence import Evidence, Judgments, Settings
 from preferendum.fit.similarity import similarity
 from preferendum.formats.pyramid import Annotation, Contributor, Part, Pyramid, Scu
-from preferendum.methods.metrics.preferences import Preferences, mixed
+from preferendum.methods.metrics.preferences.scores import Preferences, mixed
 from preferendum.scoring.simulations import Simulation, sentence_values, with_simulated
 
 SENTENCES = ("Quakes hit Chile.", "It rained in Ohio.", "Ten people died in Chile.", "Aid came late.")

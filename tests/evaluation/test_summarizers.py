@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 from preferendum.evidence import Evidence, Judgments, SummaryText
 from preferendum.formats import read
 from preferendum.formats.readers.word_counts import WordCounts
-from preferendum.methods.metrics.divergence import jensen_shannon
-from preferendum.methods.metrics.registry import UnknownMetric, metric, prepared
+from preferendum.methods.metrics.divergence.scores import jensen_shannon
+from preferendum.metrics.registry import UnknownMetric, metric, prepared
 from preferendum.summarizers import (
     SMOOTHING,
     SUMMARIZERS,

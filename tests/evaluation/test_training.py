@@ -28,8 +28,8 @@ from preferendum.methods.meta.training import (
     system_correlations,
     topic_examples,
 )
-from preferendum.methods.metrics.trained import Trained, opened
-from preferendum.methods.papers.classy import content, linguistic
+from preferendum.methods.metrics.trained.classy import content, linguistic
+from preferendum.methods.metrics.trained.scores import Trained, opened
 from preferendum.results import to_json
 from preferendum.results.training import IN_SAMPLE, LEFT_OUT, TopicExamples
 from tests.evaluation.conftest import Run

@@ -5,8 +5,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import chi2_contingency
 
-from preferendum.methods.metrics.registry import UnknownMetric, metric
-from preferendum.methods.papers.vert import parts
+from preferendum.methods.metrics.vert.scores import parts
+from preferendum.metrics.registry import UnknownMetric, metric
 from tests.evaluation.test_ngram_graphs import score
 
 counts = st.dictionaries(st.tuples(st.sampled_from("ab"), st.sampled_from("abc")), st.integers(1, 9), min_size=1)

@@ -15,8 +15,8 @@ import pytest
 
 from preferendum.evidence import evidence
 from preferendum.formats.records import Preference, Summary, Text, Topic
-from preferendum.methods.metrics import registry
-from preferendum.methods.metrics.registry import MissingEvidence
+from preferendum.metrics import registry
+from preferendum.metrics.registry import MissingEvidence
 from preferendum.scoring.summary_answers import answers_of
 from preferendum.scoring.win_rate import win_rates
 from tests.evaluation.conftest import Run

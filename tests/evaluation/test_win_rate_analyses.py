@@ -19,7 +19,7 @@ from annotate.reports import forecast as reports
 from annotate.reports import leaderboard as boards
 from evaluation import records, tasks
 from evaluation.agenda import find_work
-from preferendum.formats.metric_names import WIN_RATE
+from preferendum.metrics.names import WIN_RATE
 from preferendum.results import Difference, Outcome
 from preferendum.results.planning import seconds_of
 from preferendum.scoring.win_rate import win_rates

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from preferendum.formats.metric_names import IMPORTANCE
+from preferendum.metrics.names import IMPORTANCE
 from preferendum.results import DocumentSets, DocumentSetsReport, Scatter, ScatterPoint, ScoreMatrix, SourceWords
 from preferendum.show.analyses import document_sets
 from preferendum.show.points import unit_of, what_a_point_is

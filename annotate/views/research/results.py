@@ -31,8 +31,8 @@ from annotate.reports.words_in_common import mark_shared
 from annotate.views.research.analyses import table_part
 from annotate.views.research.pages import LATEX, UNCHANGED, as_file, csv_table, digest, is_seen, page
 from annotate.views.research.paper import Content, PaperPart, figure_file, paper_part
-from preferendum.formats.metric_names import WIN_RATE
 from preferendum.formats.readers.tables import tab_separated
+from preferendum.metrics.names import WIN_RATE
 from preferendum.results import LeaderboardRow, Part, WordTerm
 from preferendum.results.statistics import MOST_COMPARED
 from preferendum.show.analyses.metric_scores import of_summary

@@ -9,12 +9,12 @@ from preferendum.formats import settings
 from preferendum.formats.archive.study_records import HistorySentence, StudyArchive
 from preferendum.formats.checks import shapes
 from preferendum.formats.checks.complaints import Place, shown
-from preferendum.formats.metric_names import METRICS, unknown_metrics
 from preferendum.formats.questionnaire import why_unfit
 from preferendum.formats.readers.preferences import TWO_OF
 from preferendum.formats.readers.topics import LANGUAGE
 from preferendum.formats.records import Of, Topic
 from preferendum.formats.settings import Setting
+from preferendum.metrics.names import metrics, unknown_metrics
 
 
 def _check_of(setting: Setting) -> shapes.Check:
@@ -32,7 +32,7 @@ def _check_of(setting: Setting) -> shapes.Check:
 def _metric_names(place: Place, value: Any) -> str:
     names: str = shapes.words(500)(place, value)
     for name in unknown_metrics(names):
-        place.refuse_unknown("metric", name, METRICS, "names of metrics with commas between them")
+        place.refuse_unknown("metric", name, metrics(), "names of metrics with commas between them")
     return names
 
 

@@ -47,7 +47,7 @@ class Kind:
     features: tuple[str, ...]
 
 
-#: Adding a kind is a line here, and its features' values in `preferendum.methods.metrics.trained`.
+#: Adding a kind is a line here, and its features' values in `preferendum.methods.metrics.trained.scores`.
 KINDS: Mapping[str, Kind] = {
     "classy": Kind(("robust", "nnls", "canon"), (*LINGUISTIC, *CONTENT, *(f"{BASE}{name}" for name in CONTENT))),
     "prefscore": Kind(

@@ -10,7 +10,7 @@ from typing import Literal, NamedTuple
 import numpy as np
 
 from preferendum.evidence import Evidence
-from preferendum.methods.metrics.mutations import Text, chain, worse_versions
+from preferendum.methods.metrics.trained.mutations import Text, chain, worse_versions
 
 Name = Literal["paper", "released"]
 

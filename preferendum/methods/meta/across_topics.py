@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from preferendum.evidence import Evidence
 from preferendum.methods.meta.resampling import Vector
-from preferendum.methods.metrics.registry import Metric, MissingEvidence, Need, lacking, prepared
+from preferendum.metrics.registry import Metric, MissingEvidence, Need, lacking, prepared
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -16,8 +16,8 @@ from scipy import stats
 from preferendum.evidence import Evidence, Judgments
 from preferendum.methods.meta.agreement import Matrix, Vector, agreement
 from preferendum.methods.meta.resampling import Resamples
-from preferendum.methods.metrics.preferences import Preferences
-from preferendum.methods.metrics.registry import Metric
+from preferendum.methods.metrics.preferences.scores import Preferences
+from preferendum.metrics.registry import Metric
 from preferendum.results import (
     Baseline,
     Basis,

@@ -20,10 +20,10 @@ from preferendum.about import __version__
 from preferendum.evidence import Evidence, SummaryText
 from preferendum.formats.readers.trained_metrics import LeftOut, Linear, Source, TrainedMetric
 from preferendum.methods.meta.training import sha256_of
-from preferendum.methods.metrics.mutations import NEGATIVES, Text, chain
-from preferendum.methods.metrics.registry import MissingEvidence
-from preferendum.methods.metrics.trained import digest
-from preferendum.methods.papers.prefscore import FEATURES, Documents, Prefscore
+from preferendum.methods.metrics.trained.mutations import NEGATIVES, Text, chain
+from preferendum.methods.metrics.trained.prefscore import FEATURES, Documents, Prefscore
+from preferendum.methods.metrics.trained.scores import digest
+from preferendum.metrics.registry import MissingEvidence
 from preferendum.results.preference_training import PreferenceTraining
 from preferendum.statistics import bounded_share
 

@@ -10,10 +10,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from preferendum.evidence import Evidence, SummaryText
-from preferendum.formats.metric_names import WIN_RATE
-from preferendum.methods.metrics import registry
-from preferendum.methods.metrics.preferences import Preferences
-from preferendum.methods.metrics.registry import Metric
+from preferendum.methods.metrics.preferences.scores import Preferences
+from preferendum.metrics import registry
+from preferendum.metrics.names import WIN_RATE
+from preferendum.metrics.registry import Metric
 from preferendum.results import Standing
 from preferendum.results.metrics import Basis, Peers
 from preferendum.scoring.between_annotators import without_each

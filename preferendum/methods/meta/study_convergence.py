@@ -8,13 +8,13 @@ from dataclasses import dataclass
 import numpy as np
 
 from preferendum.evidence import Evidence, Settings
-from preferendum.formats.metric_names import AS_PRINTED, PREFERENCES
 from preferendum.methods.meta.convergence import RUNS, SIZES, TopicRuns, agreements, convergence, samples
 from preferendum.methods.meta.resampling import Matrix, Vector
 from preferendum.methods.meta.scores import Scores
 from preferendum.methods.meta.study_reports import Part, all_peers, among
-from preferendum.methods.metrics.preferences import Preferences
-from preferendum.methods.metrics.registry import metric
+from preferendum.methods.metrics.preferences.scores import Preferences
+from preferendum.metrics.names import AS_PRINTED, PREFERENCES
+from preferendum.metrics.registry import metric
 from preferendum.results import Convergence, SampledAgreement
 from preferendum.results.scores import rests_on_answers
 from preferendum.statistics import finite

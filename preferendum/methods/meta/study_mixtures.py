@@ -12,7 +12,7 @@ from preferendum.fit.zermelo import Undetermined
 from preferendum.methods.meta.resampling import Vector
 from preferendum.methods.meta.scores import Scores
 from preferendum.methods.meta.study_convergence import metrics_for
-from preferendum.methods.metrics.preferences import MixedPreferences, mixed
+from preferendum.methods.metrics.preferences.scores import MixedPreferences, mixed
 from preferendum.results.scores import MIXED
 from preferendum.scoring.simulations import SHORT, Simulation, has_source
 

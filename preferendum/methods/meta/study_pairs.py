@@ -7,11 +7,11 @@ import math
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
-from preferendum.formats.metric_names import PREFERENCES
 from preferendum.methods.meta.resampling import Matrix
 from preferendum.methods.meta.scores import Scores
 from preferendum.methods.meta.study_reports import judged_among
 from preferendum.methods.meta.system_pairs import draws_for, system_pairs
+from preferendum.metrics.names import PREFERENCES
 from preferendum.results import PairCounts
 from preferendum.results.metrics import Peers
 from preferendum.results.scores import is_tested

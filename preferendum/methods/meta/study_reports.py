@@ -11,7 +11,7 @@ import numpy as np
 from preferendum.evidence import Evidence
 from preferendum.methods.meta.reports import Sampling, dimension_agreement, metric_agreement, metric_differences
 from preferendum.methods.meta.scores import Scores
-from preferendum.methods.metrics.registry import JACKKNIFE, without_one_reference
+from preferendum.metrics.registry import JACKKNIFE, without_one_reference
 from preferendum.results import DimensionAgreement
 from preferendum.results.metrics import Peers
 from preferendum.results.scores import MIXED, rests_on_answers

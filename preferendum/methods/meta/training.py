@@ -28,8 +28,8 @@ from preferendum.formats.readers.trained_metrics import KINDS as WRITTEN
 from preferendum.methods.meta.reports import Sampling, dimension_agreement
 from preferendum.methods.meta.scores import Scores
 from preferendum.methods.meta.subset_regression import METHODS, Examples, Method, are_determined
-from preferendum.methods.metrics.linear import combined, least_squares
-from preferendum.methods.metrics.trained import KINDS, Features, digest
+from preferendum.methods.metrics.trained.linear import combined, least_squares
+from preferendum.methods.metrics.trained.scores import KINDS, Features, digest
 from preferendum.results.metrics import DimensionAgreement, Peers
 from preferendum.results.training import IN_SAMPLE, LEFT_OUT, TopicExamples, TrainingReport
 from preferendum.statistics import finite

@@ -1,1 +1,4 @@
-"""Metrics, one file a family; `registry` says what a metric is and finds it by name."""
+"""Metrics, each a file or a folder here that registers its names, options and needs without loading numpy.
+
+The mathematics of a folder is in its `scores`, which `later` imports on first use.
+"""

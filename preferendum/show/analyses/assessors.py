@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from preferendum.formats.metric_names import title_of
 from preferendum.formats.words import gettext as _
 from preferendum.formats.words import gettext_noop, ngettext
+from preferendum.metrics.names import title_of
 from preferendum.results import AssessedDimension, AssessorRanking, AssessorsReport, Figure
 from preferendum.results.assessors import Basis
 from preferendum.show.shown import DASH, Cell, Choice, Column, Shown, Table, as_text, bounded, decimals, interval

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from functools import partial
 from itertools import combinations
 
-from preferendum.formats.metric_names import WIN_RATE
 from preferendum.formats.words import gettext as _
+from preferendum.metrics.names import WIN_RATE
 from preferendum.results import LeaderboardRow, Scatter, ScatterPoint
 from preferendum.results.statistics import Z95
 from preferendum.show.plots import scatter_plot

@@ -6,9 +6,9 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import partial
 
-from preferendum.formats.metric_names import title_of
 from preferendum.formats.words import gettext as _
 from preferendum.formats.words import ngettext
+from preferendum.metrics.names import title_of
 from preferendum.results import Baseline, Convergence, MetricConvergence, Passing, StudyConvergence
 from preferendum.show.analyses.metric_agreement import signatures, too_early
 from preferendum.show.plots import convergence_lines, curve_plot

@@ -7,9 +7,9 @@ from dataclasses import replace
 from functools import partial
 from urllib.parse import urlencode
 
-from preferendum.formats.metric_names import IMPORTANCE, scorer_name, title_of
 from preferendum.formats.words import gettext as _
 from preferendum.formats.words import ngettext
+from preferendum.metrics.names import IMPORTANCE, scorer_name, title_of
 from preferendum.results import DocumentSet, DocumentSets, DocumentSetsReport, RankTest, Scatter, ScoreMatrix
 from preferendum.results.metrics import main_first
 from preferendum.show.plots import GridWords, IntervalRow, Mark, interval_plot, scatter_plot, score_grid

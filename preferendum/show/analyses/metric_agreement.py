@@ -7,9 +7,9 @@ from dataclasses import replace
 from functools import partial
 from statistics import fmean
 
-from preferendum.formats.metric_names import title_of
 from preferendum.formats.words import gettext as _
 from preferendum.formats.words import gettext_noop, ngettext
+from preferendum.metrics.names import title_of
 from preferendum.results import AgreementReport, Basis, DimensionAgreement, MetricAgreement
 from preferendum.results.metrics import Level, Over
 from preferendum.results.scores import MIXED, rests_on_answers

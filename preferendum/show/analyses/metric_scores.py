@@ -6,8 +6,8 @@ from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 
-from preferendum.formats.metric_names import COVERAGE, IMPORTANCE, WIN_RATE, title_of
 from preferendum.formats.words import gettext as _
+from preferendum.metrics.names import COVERAGE, IMPORTANCE, WIN_RATE, title_of
 from preferendum.results import Key
 from preferendum.results.scores import rests_on_answers
 from preferendum.show.analyses.metric_agreement import signatures

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from preferendum.formats.metric_names import WIN_RATE
 from preferendum.formats.words import gettext as _
+from preferendum.metrics.names import WIN_RATE
 from preferendum.results import LeaderboardRow
 from preferendum.show.points import Unit, unit_of
 from preferendum.show.shown import Column, Shown, Table, as_text

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from preferendum.formats.metric_names import (
+from preferendum.formats.words import gettext as _
+from preferendum.formats.words import gettext_noop
+from preferendum.metrics.names import (
     AS_PRINTED,
     COMBINED,
     COVERAGE,
@@ -13,8 +15,6 @@ from preferendum.formats.metric_names import (
     scorer_name,
     title_of,
 )
-from preferendum.formats.words import gettext as _
-from preferendum.formats.words import gettext_noop
 from preferendum.results import PairCount, PairCounts, SystemPairs
 from preferendum.results.metrics import CountedPairs, StudyPairs, main_first
 from preferendum.show.points import why_untested

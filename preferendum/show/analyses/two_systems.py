@@ -7,8 +7,8 @@ from dataclasses import dataclass, replace
 from functools import partial
 from math import inf
 
-from preferendum.formats.metric_names import WIN_RATE
 from preferendum.formats.words import gettext as _
+from preferendum.metrics.names import WIN_RATE
 from preferendum.results import Difference, Ground
 from preferendum.results.needed import Needed
 from preferendum.show.plots import interval_plot

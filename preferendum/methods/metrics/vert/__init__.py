@@ -1,0 +1,13 @@
+"""VERT-F: its name and options. `scores` has the mathematics."""
+
+from preferendum.metrics.registry import OVER_REFERENCES, Family, Option, later, register
+
+register(
+    Family(
+        ("vert-f",),
+        {"f": Option("F alone"), "chi2": Option("the part of chi-squared alone"), **OVER_REFERENCES},
+        later(f"{__name__}.scores"),
+        either=(frozenset({"f", "chi2"}),),
+        place=30,
+    )
+)

@@ -1,0 +1,1 @@
+"""Which words texts have, how often they occur elsewhere, and which are a topic's own."""
