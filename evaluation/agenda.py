@@ -42,7 +42,7 @@ from evaluation.records.win_rates import (
     studies_with_new_answers,
     studies_with_unexamined_answers,
 )
-from preferendum.show.analyses import OF_ALL_SCORES
+from preferendum import work as of_analyses
 
 logger = logging.getLogger(__name__)
 
@@ -183,28 +183,37 @@ def _of_study(task: str, claim: str, behind: Callable[[], QuerySet[Any, Any]], *
     return Kind(task, claim, behind, study="pk", large=LARGE_STUDY, **when)
 
 
+#: When work of the plug-in is due: the rows that are out of date, by the name of the records.
+DUE: Mapping[of_analyses.When, Callable[[str], QuerySet[Any, Any]]] = {
+    "scored": lambda _name: studies_uncompared(),
+    "compared": studies_behind,
+    "bounded": lambda name: with_intervals(studies_behind(name)),
+    "at rest": lambda name: at_rest(with_intervals(studies_behind(name))),
+    "mixable": lambda _name: studies_unmixed(),
+    "valued": lambda _name: topics_with_unranked_sentences(),
+}
+
+
+def _of_analysis(own: of_analyses.Work) -> Kind:
+    behind = partial(DUE[own.when], own.name)
+    if own.when == "valued":
+        return Kind(own.task, own.task, behind, large=LARGE_TOPIC, **SELDOM)
+    return _of_study(own.task, own.task, behind, turns=own.turns, patience=own.patience)
+
+
 #: Metrics and figures about annotators can wait; what explains the scores waits until no topic waits for scores.
 OTHERS = (
     Kind("score_with_metrics", "metrics", lambda: Topic.objects.unscored(), large=LARGE_TOPIC),
     _of_study("score_across_topics", "across", studies_unscored, turns=True),
-    _of_study("compare_metrics", "agreement", studies_uncompared, patience=2.0),
     Kind("report_annotators", "annotators", studies_unreported, study="pk", rest=timedelta(seconds=10), patience=20.0),
     _of_study("compare_groups", "groups", studies_ungrouped, patience=10.0, idle=True),
     Kind("draw_curve", "curve", _without_curve, large=LARGE_TOPIC, idle=True),
     Kind("examine_topic", "examination", topics_unexamined, large=LARGE_TOPIC, **SELDOM),
-    _of_study("bound_metrics", "bounds", lambda: studies_behind("intervals"), turns=True),
-    *(
-        _of_study(analysis.name, analysis.name, partial(studies_behind, analysis.name), patience=10.0)
-        for analysis in OF_ALL_SCORES
-    ),
-    _of_study("count_pairs", "system_pairs", lambda: with_intervals(studies_behind("pairs-of-systems")), turns=True),
-    _of_study("mix_judgments", "mixtures", studies_unmixed, turns=True),
-    _of_study("converge", "convergence", lambda: at_rest(with_intervals(studies_behind("convergence"))), turns=True),
     _of_study("predict_later_systems", "later_systems", studies_with_later_systems, patience=10.0),
     _of_study("examine_win_rates", "win_rates", studies_with_unexamined_answers, **SELDOM),
-    Kind("rank_sentences", "sentences", topics_with_unranked_sentences, large=LARGE_TOPIC, **SELDOM),
     _of_study("examine_study", "robustness", studies_unexamined, idle=True),
     _of_study("find_smallest_set", "smallest_set", lambda: studies_behind("smallest-set", "influence"), **SELDOM),
+    *map(_of_analysis, of_analyses.works()),
 )
 #: Done only once every topic has been examined.
 AFTER_TOPICS = ("examine_study", "find_smallest_set")

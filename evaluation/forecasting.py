@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 
 from annotate import forecasts
@@ -35,9 +34,8 @@ class Parts:
     errors: Mapping[str, Errors]
 
 
-def simulate(asked: Forecast, split: Split, prepare: Prepare, seconds: float) -> None:
-    """Simulate for this many seconds, at least once; start over if texts have changed meanwhile."""
-    until = time.perf_counter() + seconds
+def simulate(asked: Forecast, split: Split, prepare: Prepare) -> Iterator[None]:
+    """Simulate a run of a topic at a time; start over if texts have changed meanwhile."""
     loaded = load_to_forecast(asked, split)
     if loaded is None:
         raise NoSentences
@@ -49,8 +47,9 @@ def simulate(asked: Forecast, split: Split, prepare: Prepare, seconds: float) ->
         if _name(step) not in parts.errors:
             parts = replace(parts, errors={**parts.errors, _name(step): study.simulate(step)})
             is_wanted = forecasts.note_progress(asked, to_json(parts), len(parts.errors), len(study.steps))
-            if not is_wanted or time.perf_counter() > until:
+            if not is_wanted:
                 return
+            yield
     figures = study.forecast({step: parts.errors[_name(step)] for step in study.steps})
     forecasts.finish(asked, to_json(figures))
 

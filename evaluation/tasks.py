@@ -5,8 +5,9 @@ A task may arrive twice, late or never: it reads the tables first and finds noth
 
 from __future__ import annotations
 
+import math
 import time
-from collections.abc import Callable, Mapping, Sequence, Set
+from collections.abc import Iterable, Iterator, Sequence, Set
 from dataclasses import replace
 from functools import lru_cache, partial
 from itertools import chain
@@ -31,7 +32,7 @@ from annotate.models import (
     WhatIfQuestion,
 )
 from evaluation import agenda, forecasting, records
-from evaluation.attempts import TASKS, TOO_LONG, Tell, task
+from evaluation.attempts import TASKS, TOO_LONG, Tell, task, tell_the_log
 from evaluation.kept import Kept
 from evaluation.simulating import simulate
 from preferendum.annotators import agreement, diagnostics, reliability, what_if
@@ -43,31 +44,20 @@ from preferendum.fit.similarity import KEPT, Similarity, similarity
 from preferendum.formats.checks.text import visible
 from preferendum.formats.readers.late import BASELINE
 from preferendum.formats.sentences import cut
-from preferendum.methods.meta.across_topics import across_topics
-from preferendum.methods.meta.reports import Sampling
-from preferendum.methods.meta.study_assessors import MOST_RATINGS, study_assessors
-from preferendum.methods.meta.study_convergence import converged, sampled
-from preferendum.methods.meta.study_mixtures import mixtures, unmixed
-from preferendum.methods.meta.study_pairs import counted, scorers
-from preferendum.methods.meta.study_reports import agreements, bounded, names_for
-from preferendum.methods.meta.study_sets import study_sets
-from preferendum.methods.meta.topic_sentences import topic_sentences
 from preferendum.metrics import registry
 from preferendum.metrics.names import WIN_RATE
 from preferendum.results import (
     AnnotatorFigures,
-    AssessorsReport,
     GroupOutcome,
-    SentenceRankings,
     Standing,
     SummaryForecast,
     WhatIfTopic,
     from_json,
     to_json,
 )
-from preferendum.results.metrics import Peers
 from preferendum.results.scores import PredictedSystem, PredictedSystems, is_tested
 from preferendum.scoring import asking, planning_summaries
+from preferendum.scoring.across_topics import across_topics
 from preferendum.scoring.asking_summaries import next_pairs
 from preferendum.scoring.covariance import pack, unpack
 from preferendum.scoring.evaluate import Texts, TopicResult, bounds_of, curve, evaluate, prepare
@@ -81,6 +71,7 @@ from preferendum.scoring.smallest_set import JudgedTopic, smallest_set
 from preferendum.scoring.win_rate import ENDS, WinRates, win_rates
 from preferendum.summarizers import standard_summaries
 from preferendum.vocabulary.background import others_words
+from preferendum.work import Work, works
 
 #: The number of pairs suggested after a fit; the next fit suggests others.
 QUEUE = 64
@@ -88,6 +79,14 @@ QUEUE = 64
 LONG_TURN = 10.0
 #: Seconds after which a what-if question or forecast makes way for scores and for other people's work.
 TURN = 1.0
+
+
+def _take_turn(steps: Iterable[object], seconds: float) -> None:
+    """Take steps for one turn, at least one: other work waits. The next turn goes on from there."""
+    until = time.perf_counter() + seconds
+    for _step in steps:
+        if time.perf_counter() > until:
+            return
 
 
 @shared_task(name="work")
@@ -135,9 +134,9 @@ def process_upload(upload_id: int) -> None:
     """Read a file and preview what it would add, or store what a person has confirmed."""
     upload = Upload.objects.select_related("study").filter(pk=upload_id).first()
     if upload is not None and upload.baseline_words is not None:
-        _write_baselines(upload, upload.baseline_words)
+        _take_turn(_write_baselines(upload, upload.baseline_words), LONG_TURN)
     elif upload is not None and upload.simulation is not None:
-        _write_simulated(upload, upload.simulation)
+        _take_turn(_write_simulated(upload, upload.simulation), LONG_TURN)
     elif upload is not None and upload.copied_from is not None:
         studies.write_copied_topics(upload, upload.copied_from)
     elif upload is not None:
@@ -146,9 +145,8 @@ def process_upload(upload_id: int) -> None:
             studies.plan_judgments(upload.study)
 
 
-def _write_baselines(upload: Upload, words: int) -> None:
-    """One turn, at least one topic."""
-    began = time.perf_counter()
+def _write_baselines(upload: Upload, words: int) -> Iterator[None]:
+    """Write a topic at a time."""
     loaded = records.load_unsummarized(upload)
     backgrounds = others_words(loaded.topics)
     done, among = len(loaded.written), len(loaded.written | loaded.waiting)
@@ -159,14 +157,12 @@ def _write_baselines(upload: Upload, words: int) -> None:
             written.add_rows(upload, named)
             done += 1
             written.note_written(upload, done, among)
-            if time.perf_counter() - began > LONG_TURN:
-                return
+            yield
     written.hand_over(upload)
 
 
-def _write_simulated(upload: Upload, simulation: dict[str, Any]) -> None:
-    """One turn, at least one topic. If a topic has rows already, a turn was interrupted before it was counted."""
-    began = time.perf_counter()
+def _write_simulated(upload: Upload, simulation: dict[str, Any]) -> Iterator[None]:
+    """Write a topic at a time. If one has rows already, a turn was interrupted before it was counted."""
     source, count, seed = simulation["source"], simulation["per_topic"], simulation["seed"]
     topics = list(simulated.topics_with(upload.study, source).values_list("pk", "name"))
     done, with_rows = upload.preview.get("written", 0), written.written_topics(upload)
@@ -178,8 +174,7 @@ def _write_simulated(upload: Upload, simulation: dict[str, Any]) -> None:
                 [(own.topic, own.a, own.b, own.winner, own.annotator, Annotator.Kind.SIMULATED) for own in judgments],
             )
         written.note_written(upload, number, len(topics))
-        if time.perf_counter() - began > LONG_TURN:
-            return
+        yield
     written.hand_over(upload)
 
 
@@ -336,7 +331,7 @@ def score_with_metrics(topic_id: int) -> None:
     """Score a topic's summaries with every metric that has what it needs and has not scored these texts before."""
     loaded = records.load_texts(topic_id)
     if loaded is not None:
-        asked = map(registry.metric, names_for(loaded.evidence, loaded.metrics))
+        asked = map(registry.metric, registry.names_for(loaded.evidence, loaded.metrics))
         metrics, absent = registry.usable(asked, loaded.evidence)
         fresh = [metric for metric in metrics if loaded.signatures.get(metric.name) != metric.signature]
         scores = {metric.name: metric.score(loaded.evidence) for metric in fresh}
@@ -346,150 +341,29 @@ def score_with_metrics(topic_id: int) -> None:
 
 @task(_note("across-topics"))
 def score_across_topics(study_id: int) -> None:
-    """Score a study's summaries with the metrics whose scores of one topic rest on other topics, too.
+    """Score a study's summaries with the metrics whose scores of one topic rest on other topics, too."""
+    _take_turn(_scored_across_topics(study_id), LONG_TURN)
 
-    One turn, at least one metric.
-    """
-    began = time.perf_counter()
+
+def _scored_across_topics(study_id: int) -> Iterator[None]:
+    """Score by a metric at a time."""
     loaded = records.load_study_texts(study_id)
-    if loaded is None:
-        return
-    for name in loaded.waiting:
-        records.save_across_topics(loaded, name, across_topics(registry.metric(name), loaded.topics))
-        if time.perf_counter() - began > LONG_TURN:
-            return
-    records.finish(study_id, "across-topics", loaded.version, ())
-
-
-@task(_note("metrics"))
-def compare_metrics(study_id: int) -> None:
-    """Compute how well metrics order a study's summaries as people do, without intervals.
-
-    Results that do not rest on judgments are reused if their scores are unchanged.
-    """
-    loaded = records.load_study_scores(study_id)
-    if loaded is None:
-        return
-    is_same = loaded.texts_version == records.texts_version(study_id)
-    before = {part: stored.now for part, stored in records.stored_agreements(study_id).items()} if is_same else {}
-    records.save_agreements(loaded, agreements(loaded.scores, before))
-
-
-@task(_note("intervals"))
-def bound_metrics(study_id: int) -> None:
-    """Compute the same with intervals, and test the differences between metrics.
-
-    One turn, because other work waits; the next one continues from there.
-    """
-    began = time.perf_counter()
-    loaded = records.load_study_scores(study_id, with_annotators=True)
-    if loaded is None:
-        return
-    for part, stored in records.stored_agreements(study_id).items():
-        for step in bounded(loaded.scores, part, stored.now, stored.bounded, Sampling()):
-            records.keep(study_id, "intervals", part, step)
-            if time.perf_counter() - began > LONG_TURN:
-                return
-    records.finish(study_id, "intervals", loaded.version, records.stored_agreements(study_id))
-
-
-@task(_note("pairs-of-systems"))
-def count_pairs(study_id: int) -> None:
-    """Compute which systems people and metrics tell apart, once all other figures about metrics are there.
-
-    One turn, at least one scorer.
-    """
-    began = time.perf_counter()
-    loaded = records.load_study_scores(study_id)
-    if loaded is None:
-        return
-    for scorer, counts in counted(unmixed(loaded.scores), records.pairs_known(study_id)):
-        record = {"digest": scorer.digest, "counts": counts}
-        records.keep(study_id, "pairs-of-systems", records.keys_of(scorer.key), record)
-        if time.perf_counter() - began > LONG_TURN:
-            return
-    tested = [records.keys_of(scorer.key) for scorer in scorers(unmixed(loaded.scores))]
-    records.finish(study_id, "pairs-of-systems", loaded.version, tested)
-
-
-def _assessors(loaded: records.StudyScores) -> Mapping[Peers, AssessorsReport]:
-    assessed = records.load_assessed(loaded.study_id, MOST_RATINGS)
-    return {} if assessed is None else study_assessors(unmixed(loaded.scores), assessed)
-
-
-#: What is worked out of all scores of a study at once, by analysis (`Analysis.record`).
-OF_SCORES: Mapping[str, Callable[[records.StudyScores], Mapping[Peers, Any]]] = {
-    "assessors": _assessors,
-    "document-sets": lambda loaded: study_sets(unmixed(loaded.scores)),
-}
-
-
-def _of_scores(analysis: str, study_id: int) -> None:
-    loaded = records.load_study_scores(study_id)
     if loaded is not None:
-        records.publish(study_id, analysis, loaded.version, records.by_peers(OF_SCORES[analysis](loaded)))
+        for name in loaded.waiting:
+            records.save_across_topics(loaded, name, across_topics(registry.metric(name), loaded.topics))
+            yield
+        records.finish(study_id, "across-topics", loaded.version, ())
 
 
-for _analysis in OF_SCORES:
-    task(_note(_analysis), name=_analysis)(partial(_of_scores, _analysis))
-
-
-@task(_note("mixtures"))
-def mix_judgments(study_id: int) -> None:
-    """Score a study's summaries from its judgments and simulated ones together, while nobody judges.
-
-    One turn, at least one topic.
-    """
-    began = time.perf_counter()
-    loaded = records.load_to_mix(study_id)
-    if loaded is None:
-        return
-    for topic in loaded.topics:
-        snapshot = records.load_with_sources(topic[0], split)
-        if snapshot is None:
-            return
-        systems = [summary.system for summary in snapshot.evidence.summaries]
-        records.save_mixtures(topic, systems, mixtures(snapshot.evidence, snapshot.settings))
-        if time.perf_counter() - began > LONG_TURN:
-            return
-    records.publish_mixtures(loaded)
-
-
-@task(_note("convergence"))
-def converge(study_id: int) -> None:
-    """Compute how agreement with people grows with the number of judgments, while nobody judges.
-
-    One turn, at least one number of judgments in one topic.
-    """
-    began = time.perf_counter()
-    loaded = records.load_to_sample(study_id)
-    if loaded is None:
-        return
-    waiting = [topic for topic in loaded.topics if topic.remaining != 0]
-    for done, topic in enumerate(waiting, len(loaded.topics) - len(waiting)):
-        records.note_sampled(study_id, done, len(loaded.topics))
-        snapshot = records.load_evidence(topic.topic_id, split)
-        if snapshot is None:
-            return
-        for step in sampled(snapshot.evidence, snapshot.settings, topic.human, topic.samples):
-            records.save_samples(topic, snapshot, step)
-            if time.perf_counter() - began > LONG_TURN:
-                return
-    if waiting:
-        return  # The next turn reads the samples back and combines them.
-    records.save_convergence(
-        loaded, converged(loaded.scores.scores, {topic.name: topic.sampled for topic in loaded.topics})
-    )
-
-
-@task()
-def rank_sentences(topic_id: int) -> None:
-    """Compute how well utilities order a topic's sentences as its references and its Pyramid value them."""
-    loaded = records.load_ranked_sentences(topic_id, split)
+def _work_out(work: Work, key: int) -> None:
+    loaded = records.load_at_work(work, key, split)
     if loaded is not None:
-        reports = tuple(topic_sentences(loaded.evidence, loaded.settings, loaded.seed))
-        ranked = SentenceRankings(loaded.seed, reports)
-        records.keep_of_topic(topic_id, "sentence-ranking", loaded.version, ranked)
+        steps = work.compute(loaded)
+        _take_turn(steps, LONG_TURN if work.turns else math.inf)
+
+
+for _work in works():
+    task(tell_the_log if _work.when == "valued" else _note(_work.name), name=_work.task)(partial(_work_out, _work))
 
 
 @task(records.note_topic_problem, then=_go_on)
@@ -525,14 +399,14 @@ def _to_ask(snapshot: records.Snapshot, result: TopicResult) -> asking.Queue:
 
 @task(_give_up(WhatIfQuestion))
 def answer_what_if(question_id: int) -> None:
-    """Compute what would change without some annotators, with them again, or with one kind of them alone.
-
-    One turn: every topic concerned is fitted as if it were so already, none of them twice.
-    """
+    """Compute what would change without some annotators, with them again, or with one kind of them alone."""
     question = WhatIfQuestion.objects.select_related("study").filter(pk=question_id).first()
-    if question is None:
-        return
-    began = time.perf_counter()
+    if question is not None:
+        _take_turn(_answered(question), TURN)
+
+
+def _answered(question: WhatIfQuestion) -> Iterator[None]:
+    """Fit every topic concerned as if it were so already, none of them twice."""
     but, also = (question.annotators, ()) if question.leave_out else ((), question.annotators)
     if Ranking.is_by_summaries(question.study):
         _answer_about_win_rates(question, but, also)
@@ -549,8 +423,7 @@ def answer_what_if(question_id: int) -> None:
             scores = dict(zip(standing.systems, standing.scores, strict=True))
             parts[topic_id] = WhatIfTopic(scores, pack(standing), standing.judgments, version)
         questions.note_progress(question, to_json(parts), len(versions))
-        if time.perf_counter() - began > TURN:
-            return
+        yield
     fits = records.standings_by_topic(question.study_id)
     in_order = [(key, parts[key]) for key in versions if key in parts]
     answers = {key: unpack(part.covariance, part.scores, part.judgments) for key, part in in_order}
@@ -567,19 +440,19 @@ def answer_what_if(question_id: int) -> None:
 
 @task(_note("groups-of-annotators"))
 def compare_groups(study_id: int) -> None:
-    """Compute what each group of annotators says, by what they answered about themselves.
+    """Compute what each group of annotators says, by what they answered about themselves."""
+    _take_turn(_compared_groups(study_id), LONG_TURN)
 
-    One turn, at least one group.
-    """
-    began = time.perf_counter()
+
+def _compared_groups(study_id: int) -> Iterator[None]:
+    """Compute a group at a time."""
     loaded = records.load_groups(study_id)
-    if loaded is None:
-        return
-    for keys in loaded.waiting:
-        records.keep(study_id, "groups-of-annotators", keys, _of_group(loaded, loaded.members[keys]), loaded.version)
-        if time.perf_counter() - began > LONG_TURN:
-            return
-    records.finish(study_id, "groups-of-annotators", loaded.version, loaded.members)
+    if loaded is not None:
+        for keys in loaded.waiting:
+            outcome = _of_group(loaded, loaded.members[keys])
+            records.keep(study_id, "groups-of-annotators", keys, outcome, loaded.version)
+            yield
+        records.finish(study_id, "groups-of-annotators", loaded.version, loaded.members)
 
 
 def _of_group(loaded: records.Groups, members: Set[int]) -> GroupOutcome:
@@ -630,7 +503,7 @@ def forecast_study(key: int) -> None:
     asked = Forecast.waiting().select_related("study").filter(pk=key).first()
     if asked is not None:
         try:
-            forecasting.simulate(asked, split, _prepared, TURN)
+            _take_turn(forecasting.simulate(asked, split, _prepared), TURN)
         except forecasting.NoSentences as reason:
             asked.give_up(str(reason))
 

@@ -42,18 +42,12 @@ from annotate.models import (
     TopicMetrics,
 )
 from annotate.refusal import Refusal
-from preferendum.show.analyses import OF_ALL_SCORES
+from preferendum.work import works
 
 if TYPE_CHECKING:
     from django.contrib.auth.models import User
 
 BATCH = 500
-#: Analyses of the agreement of metrics with people. Not of the scores of metrics that need all topics, nor mixtures:
-#: they rest on no score by people, and how far they are is part of the agreement's version, which must not fall.
-OF_HUMAN_SCORES: tuple[str, ...] = (
-    *("metrics", "intervals", "pairs-of-systems", "convergence"),
-    *(analysis.name for analysis in OF_ALL_SCORES),
-)
 #: Analyses of a ranking by answers about summaries.
 OF_WIN_RATES = ("win-rate-influence", "win-rate-smallest-set", "later-systems", "summary-forecast")
 Kind = Removal.Kind
@@ -266,7 +260,7 @@ def _forget_unfounded(study: Study, keys: Collection[int]) -> None:
         (ranked, OF_WIN_RATES),
         (fitted, ("influence", "smallest-set")),
         (topics.filter(tally__isnull=False), ("annotators",)),
-        (human_scores, OF_HUMAN_SCORES),
+        (human_scores, tuple(work.name for work in works() if "scores" in work.needs)),
     ):
         if not data.exists():
             _forget("Result", study=study, analysis__in=analyses)

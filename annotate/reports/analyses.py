@@ -50,6 +50,7 @@ from preferendum.formats.settings import KINDS_COUNTED
 from preferendum.metrics.names import why_absent
 from preferendum.results import (
     AgreementReport,
+    Curves,
     DimensionAgreement,
     PairCounts,
     SentenceRankings,
@@ -60,9 +61,8 @@ from preferendum.results import (
 from preferendum.results.metrics import StudyPairs, main_first
 from preferendum.results.scores import rests_on_answers
 from preferendum.results.statistics import LEVEL
-from preferendum.show.analyses import OF_STUDY, OF_TOPIC, Analysis
+from preferendum.show.analyses import Analysis, of_study, of_topic
 from preferendum.show.analyses.both_questions import BothQuestions
-from preferendum.show.analyses.convergence import Curves
 from preferendum.show.shown import Choice, Shown
 
 #: All names of choices in addresses, over all analyses.
@@ -152,7 +152,7 @@ class Opened:
 
 def analyses_of(of: Study | Topic) -> Mapping[str, Analysis]:
     """The analyses of a study, or of a topic, by name."""
-    return {analysis.name: analysis for analysis in (OF_TOPIC if isinstance(of, Topic) else OF_STUDY)}
+    return {analysis.name: analysis for analysis in (of_topic() if isinstance(of, Topic) else of_study())}
 
 
 def stored_for(of: Study | Topic, analysis: Analysis) -> Stored:

@@ -14,7 +14,7 @@ from annotate.models.judging import texts_of
 from annotate.reports.leaderboard import headline
 from annotate.reports.what_if import score_of
 from preferendum.results import Coverage, Influence, Key, Misfit, SmallestSet, from_json
-from preferendum.show.analyses import OF_STUDY, Analysis
+from preferendum.show.analyses import Analysis, of_study
 from preferendum.show.analyses.coverage import TopicCoverage
 from preferendum.show.analyses.influence import NamedInfluence
 from preferendum.show.analyses.misfits import MisfittingSentence
@@ -100,7 +100,7 @@ def first_place(study: Study, scored_by: str) -> list[tuple[Analysis, str]]:
     are not about."""
     if scored_by != examined(study):
         return []
-    analyses = {analysis.name: analysis for analysis in OF_STUDY}
+    analyses = {analysis.name: analysis for analysis in of_study()}
     names = {name_of(study, name): name for name in FIRST_PLACE}
     rows = Result.objects.select_related("study").filter(
         study=study, analysis__in=names, choice="", record__isnull=False

@@ -24,10 +24,10 @@ from benchmarks.corpora import DOCUMENTS, POOLS, SETS, read
 from preferendum.evidence import Evidence
 from preferendum.fit.similarity import similarity
 from preferendum.formats.readers.trained_metrics import TrainedMetric, written_trained_metric
-from preferendum.methods.meta.preference_training import PreferenceCourse
 from preferendum.methods.meta.scores import judged_topics
-from preferendum.methods.meta.subset_regression import NotConverged
-from preferendum.methods.meta.training import TRAINERS, Course, TooLittle, Training, topic_examples
+from preferendum.methods.training.preference_training import PreferenceCourse
+from preferendum.methods.training.subset_regression import NotConverged
+from preferendum.methods.training.training import TRAINERS, Course, TooLittle, Training, topic_examples
 from preferendum.scoring.simulations import Simulation, with_simulated
 
 PREFERENCES = tuple(f"preferences:{score}" for score in ("importance", "combined", "coverage", "published:prior=0.1"))

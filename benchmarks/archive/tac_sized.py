@@ -36,8 +36,8 @@ sys.path.insert(0, str(Path(__file__).parents[2]))
 from benchmarks.worlds import made_up
 from preferendum.evidence import Evidence
 from preferendum.fit.similarity import similarity
+from preferendum.methods.analyses.metric_agreement.report import metric_agreement
 from preferendum.methods.meta import agreement, correlation
-from preferendum.methods.meta.reports import metric_agreement
 from preferendum.methods.meta.resampling import Resamples, paired_tests
 from preferendum.methods.meta.scores import collect
 from preferendum.metrics.registry import metric

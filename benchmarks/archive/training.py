@@ -18,7 +18,7 @@ from benchmarks.corpora import SETS, read
 from benchmarks.worlds import made_up
 from preferendum.evidence import Evidence
 from preferendum.methods.meta.scores import dimensions_of, judged_topics
-from preferendum.methods.meta.training import TRAINERS, Course, TooLittle, Training, topic_examples
+from preferendum.methods.training.training import TRAINERS, Course, TooLittle, Training, topic_examples
 from preferendum.results import Correlation
 
 

@@ -18,7 +18,7 @@ from collections.abc import Sequence
 
 from benchmarks.corpora import DOCUMENTS, POOLS, SETS, read
 from preferendum.evidence import Evidence
-from preferendum.methods.meta.reports import Sampling, metric_agreement
+from preferendum.methods.analyses.metric_agreement.report import Sampling, metric_agreement
 from preferendum.methods.meta.scores import collect, judged_topics
 from preferendum.metrics import registry
 from preferendum.results import Bounded

@@ -7,10 +7,9 @@ keep two workers from doing the same work.
 
 from evaluation.records.across_topics import load_study_texts, save_across_topics
 from evaluation.records.annotators import Crowd, StudyAnswers, load_answers, save_annotators
-from evaluation.records.assessors import load_assessed
+from evaluation.records.at_work import load_at_work, load_with_sources
 from evaluation.records.baselines import load_unsummarized
-from evaluation.records.convergence import load_to_sample, note_sampled, save_convergence, save_samples
-from evaluation.records.derived import by_peers, finish, keep, keep_of_topic, keys_of, note, pairs_known, publish
+from evaluation.records.derived import finish, keep, keep_of_topic, note, publish
 from evaluation.records.diagnostics import (
     fitted_version,
     human_authors,
@@ -24,12 +23,8 @@ from evaluation.records.metrics import (
     StudyScores,
     load_study_scores,
     load_texts,
-    save_agreements,
     save_metric_scores,
-    stored_agreements,
-    texts_version,
 )
-from evaluation.records.mixtures import load_to_mix, load_with_sources, publish_mixtures, save_mixtures
 from evaluation.records.results import (
     load_standings,
     note_ranking_problem,
@@ -42,7 +37,6 @@ from evaluation.records.results import (
     save_results,
     standings_by_topic,
 )
-from evaluation.records.sentence_ranking import load_ranked_sentences
 from evaluation.records.suggestions import pairs_filled
 from evaluation.records.what_if import topics_judged
 from evaluation.records.win_rates import ComparedSummaries, load_compared, load_summarized, pairs_owed, save_win_rates

@@ -14,9 +14,9 @@ from annotate.models.analysis import of_head
 from annotate.models.study import sum_of_topics
 from evaluation.records.derived import note
 from preferendum.evidence import Evidence, evidence
-from preferendum.methods.meta.across_topics import AcrossTopics
-from preferendum.methods.meta.study_reports import with_jackknifed
 from preferendum.metrics.names import across_topics, listed_metrics, rests_on_all_topics
+from preferendum.metrics.registry import with_jackknifed
+from preferendum.scoring.across_topics import AcrossTopics
 from preferendum.statistics import finite
 
 

@@ -5,8 +5,7 @@ from __future__ import annotations
 from annotate import exports
 from annotate.database.snapshot import snapshot
 from annotate.models import HumanScore, PyramidAnnotation, Summary
-from preferendum.annotators.assessors import Rating
-from preferendum.methods.meta.assessors import Assessed
+from preferendum.work.ratings import Assessed, Rating
 
 
 @snapshot()

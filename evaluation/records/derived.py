@@ -12,12 +12,9 @@ from django.utils import timezone
 
 from annotate.models import Result, Study, Topic
 from annotate.models.analysis import choice_of, of_head
-from preferendum.methods.meta.study_pairs import Key
 from preferendum.results import to_json
-from preferendum.results.metrics import Peers
+from preferendum.work import Keys
 
-#: The keys that a record is kept under.
-Keys = tuple[str, ...]
 #: Hundreds of fits rest on all judgments: they do not start while people are judging or uploading.
 QUIET = timedelta(minutes=1)
 
@@ -102,26 +99,6 @@ def note(study: int, analysis: str, **columns: Any) -> None:
     head = _head(study, analysis)
     if head is not None:
         Result.objects.filter(pk=head.pk).update(**columns)
-
-
-def by_peers(reports: Mapping[Peers, Any]) -> dict[Keys, Any]:
-    """Reports by the peers whose summaries they are about, under the keys they are kept by."""
-    return {(peers,): report for peers, report in reports.items()}
-
-
-def keys_of(scorer: Key) -> Keys:
-    """The keys for the counts of a scorer's pairs of systems."""
-    peers, by_human, by = scorer
-    return peers, "people" if by_human else "metric", by
-
-
-def pairs_known(study: int) -> dict[Key, str]:
-    """The digest of the scores whose pairs of systems were tested, by scorer."""
-    kept = Result.objects.by_keys(study, "pairs-of-systems")
-    digests: dict[Any, str] = {}
-    for (peers, whose, by), row in kept.items():
-        digests[peers, whose == "people", by] = row.record["digest"]
-    return digests
 
 
 def _head(study: int, analysis: str) -> Result | None:

@@ -12,8 +12,8 @@ from annotate.models.analysis import of_head
 from annotate.models.crowd import version_of_groups
 from annotate.reports import about_annotators
 from evaluation.records.annotators import Crowd, load_answers
-from evaluation.records.derived import Keys
 from preferendum.formats.questionnaire import groups
+from preferendum.work import Keys
 
 
 @dataclass(frozen=True, slots=True)

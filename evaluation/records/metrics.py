@@ -34,12 +34,9 @@ from annotate.models import (
 )
 from annotate.models.analysis import of_head
 from annotate.models.study import sum_of_topics, total_of_topics
-from evaluation.records.derived import publish
 from evaluation.records.evidence import settings_of
 from evaluation.records.results import standings_by_topic
 from preferendum.evidence import Evidence, evidence, with_bases
-from preferendum.methods.meta.scores import Scores
-from preferendum.methods.meta.study_reports import with_jackknifed
 from preferendum.metrics import registry
 from preferendum.metrics.names import (
     AS_PRINTED,
@@ -50,11 +47,11 @@ from preferendum.metrics.names import (
     listed_metrics,
     rests_on_all_topics,
 )
-from preferendum.results import DimensionAgreement
-from preferendum.results.metrics import Peers
+from preferendum.metrics.registry import with_jackknifed
 from preferendum.results.scores import as_metrics
 from preferendum.scoring.between_annotators import without_each
 from preferendum.statistics import finite
+from preferendum.work.scores import Scores
 
 Vector = NDArray[np.float64]
 #: The study's own scores, in the order in which they stand before other metrics.
@@ -301,36 +298,3 @@ def _matrices(cells: Mapping[str, Mapping[Cell, float]], topics: Sequence[int], 
         for (topic, system), score in scores.items():
             matrices[name][rows[system], columns[topic]] = score
     return matrices
-
-
-@dataclass(frozen=True, slots=True)
-class StoredAgreement:
-    """The last results: without intervals, and with those computed so far."""
-
-    now: DimensionAgreement
-    bounded: DimensionAgreement | None
-
-
-def stored_agreements(study_id: int) -> dict[tuple[Peers, str], StoredAgreement]:
-    """The stored agreement, by peers and dimension."""
-    intervals = Result.objects.by_keys(study_id, "intervals")
-    stored: dict[tuple[Peers, str], StoredAgreement] = {}
-    for keys, row in Result.objects.by_keys(study_id, "metrics").items():
-        bounded = intervals[keys].read(DimensionAgreement) if keys in intervals else None
-        stored[keys] = StoredAgreement(row.read(DimensionAgreement), bounded)  # type: ignore[index,arg-type]  # a Literal
-    return stored
-
-
-def texts_version(study_id: int) -> int:
-    """The version of the stored agreement of metrics that do not rest on judgments; 0 without any."""
-    noted = Result.objects.head(study_id, "metrics").record or {"texts_version": 0}
-    return int(noted["texts_version"])
-
-
-def save_agreements(loaded: StudyScores, agreements: Mapping[tuple[Peers, str], DimensionAgreement]) -> bool:
-    """Publish how metrics agree with people, without intervals; False if these or newer figures exist.
-
-    Dimensions without scores any more are deleted.
-    """
-    rests_on = {"texts_version": loaded.texts_version}
-    return publish(loaded.study_id, "metrics", loaded.version, agreements, rests_on)

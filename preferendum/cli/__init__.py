@@ -1,34 +1,25 @@
-"""The offline command line's subcommands. Adding one is a module with a `COMMAND` and a line in `COMMANDS`."""
+"""The offline command line's subcommands: a module with a `COMMAND` each, listed here or a `command` of the plug-in."""
 
+from preferendum import plugin
 from preferendum.cli import (
-    agree,
-    apply,
-    assessors,
     background,
     baselines,
-    converge,
     plan,
-    prefscore,
     replay,
     score,
-    sentences,
-    sets,
-    train,
 )
+from preferendum.cli.common import Command
 
-COMMANDS = (
+_CORE = (
     score.COMMAND,
-    agree.COMMAND,
-    converge.COMMAND,
     plan.COMMAND,
     replay.COMMAND,
-    sentences.COMMAND,
-    sets.COMMAND,
-    assessors.COMMAND,
-    train.COMMAND,
-    apply.COMMAND,
     background.COMMAND,
     baselines.COMMAND,
-    prefscore.COMMAND,
-    prefscore.TRAINING,
 )
+
+
+def commands() -> tuple[Command, ...]:
+    """All subcommands, those of the plug-in last."""
+    methods = plugin.plugin()
+    return (*_CORE, *(methods.commands() if methods else ()))

@@ -16,7 +16,8 @@ from pathlib import Path
 from typing import Any
 
 from preferendum.about import COMMAND, __version__
-from preferendum.cli import COMMANDS, tables
+from preferendum.cli import commands as all_commands
+from preferendum.cli import tables
 from preferendum.cli.common import InputError, Output, with_left_out
 from preferendum.fit.threads import on_one_thread
 from preferendum.formats import Refused, message
@@ -93,7 +94,7 @@ def _parser() -> argparse.ArgumentParser:
     )
     parser.add_argument("--version", action="version", version=f"Preferendum {__version__}")
     commands = parser.add_subparsers(title="commands", metavar="COMMAND", required=True)
-    for command in COMMANDS:
+    for command in all_commands():
         usage = f"{PROGRAM} {command.name} {command.takes} [options]"
         sub = commands.add_parser(
             command.name, usage=usage, help=command.help, description=command.description, allow_abbrev=False

@@ -8,16 +8,25 @@ from __future__ import annotations
 import pkgutil
 from collections.abc import Iterator
 from importlib import import_module
-from types import ModuleType
+from importlib.util import find_spec
+from typing import Any
 
 
 def register() -> None:
-    """Register all metrics, by loading what declares them."""
-    for _module in _modules("metrics"):
-        pass
+    """Register all metrics and analyses, by loading what declares them: each file or folder of these two."""
+    for folder in ("metrics", "analyses"):
+        for name in _names(folder):
+            import_module(name)
 
 
-def _modules(folder: str) -> Iterator[ModuleType]:
+def commands() -> Iterator[Any]:
+    """All commands, which need numpy: the `COMMAND` or the `COMMANDS` of each folder's `command`."""
+    for name in (*_names("analyses"), f"{__name__}.training", f"{__name__}.learned"):
+        if find_spec(f"{name}.command"):
+            module = import_module(f"{name}.command")
+            yield from getattr(module, "COMMANDS", ()) or (module.COMMAND,)
+
+
+def _names(folder: str) -> list[str]:
     package = import_module(f"{__name__}.{folder}")
-    for module in sorted(pkgutil.iter_modules(package.__path__), key=lambda module: module.name):
-        yield import_module(f"{package.__name__}.{module.name}")
+    return sorted(f"{package.__name__}.{module.name}" for module in pkgutil.iter_modules(package.__path__))

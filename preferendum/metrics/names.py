@@ -95,7 +95,7 @@ def title_of(metric: str) -> str:
         return f"{mixture}, {_(_SHORT[whose])}"
     name, _colon, options = metric.partition(":")
     family = family_of(name)
-    titles = _TITLES | (family.titles if family else {})
+    titles = _TITLES | (dict(family.titles) if family else {})
     if metric in titles:
         return _(titles[metric])
     if name == "given":

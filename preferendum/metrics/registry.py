@@ -80,7 +80,7 @@ JACKKNIFE = "jackknife"
 MODELS = "models"
 """The option of metrics that can take fewer references than there are."""
 
-Make = Callable[[str, Options, "Settings"], Metric]
+Make = Callable[[str, Options, "Settings | None"], Metric]
 
 
 @dataclass(frozen=True, slots=True)
@@ -167,10 +167,9 @@ def later(module: str) -> Make:
 def metric(asked: str, settings: Settings | None = None) -> Metric:
     """The metric that a name stands for: `rouge-1`, or with options after colons `rouge-2:f:words=100`.
 
-    `settings`: how judgments become scores, for the metrics that rest on them. Raises `UnknownMetric`.
+    `settings`: how judgments become scores, for the metrics that rest on them; as usual for None. Raises
+    `UnknownMetric`.
     """
-    from preferendum.evidence import Settings
-
     plugin.load()
     name, *given = asked.split(":")
     family = _families.get(name)
@@ -189,7 +188,7 @@ def metric(asked: str, settings: Settings | None = None) -> Metric:
         raise UnknownMetric(f"{name} has no options, so not {unknown[0]!r}")
     if unknown:
         raise UnknownMetric(f"{name} has no option {unknown[0]!r}; its options are: {', '.join(family.options)}")
-    return family.make(asked, options | taken, settings or Settings())
+    return family.make(asked, options | taken, settings)
 
 
 def prepared(metrics: Iterable[Metric], topics: Sequence[Evidence]) -> list[Metric]:
@@ -200,6 +199,17 @@ def prepared(metrics: Iterable[Metric], topics: Sequence[Evidence]) -> list[Metr
 def without_one_reference(asked: str) -> str:
     """The metric that scores systems by one reference less, as people who wrote one are scored; else the same one."""
     return f"{asked}:{JACKKNIFE}" if _takes(asked, JACKKNIFE) else asked
+
+
+def names_for(topic: Evidence, chosen: Sequence[str]) -> tuple[str, ...]:
+    """The metrics that a topic's summaries are scored with; with people among the peers, by one reference less, too."""
+    has_people = any(summary.person for summary in topic.summaries)
+    return with_jackknifed(chosen) if has_people else tuple(chosen)
+
+
+def with_jackknifed(chosen: Sequence[str]) -> tuple[str, ...]:
+    """Metrics, then those among them that can score by one reference less, doing so."""
+    return tuple(dict.fromkeys([*chosen, *map(without_one_reference, chosen)]))
 
 
 def by_fewer_references(asked: str, numbers: Sequence[int]) -> tuple[str, ...]:

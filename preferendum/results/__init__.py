@@ -37,6 +37,7 @@ from preferendum.results.metrics import (
     Convergence,
     ConvergencePoint,
     Correlation,
+    Curves,
     DimensionAgreement,
     DocumentSet,
     DocumentSets,

@@ -414,6 +414,14 @@ class StudyConvergence:
 
 
 @dataclass(frozen=True, slots=True)
+class Curves:
+    """What is kept of one dimension, and in words the judgments that it rests on."""
+
+    kept: StudyConvergence
+    rests_on: str
+
+
+@dataclass(frozen=True, slots=True)
 class SampledAgreement:
     """A topic's agreement with people in each run with so many of its judgments; in one run, if those are all."""
 

@@ -11,7 +11,7 @@ from annotate.models import AnsweredQuestionnaire, Study, Topic
 from evaluation import agenda, tasks
 from evaluation.records.derived import QUIET
 from preferendum import formats
-from preferendum.show.analyses import OF_ALL_SCORES
+from preferendum.show.analyses import of_study
 from tests import kept
 from tests.annotate import making
 
@@ -70,13 +70,13 @@ def score_with_metrics(study: Study) -> None:
     assessors, sentences, curves."""
     for key in Topic.objects.unscored().filter(study=study).values_list("pk", flat=True):
         tasks.score_with_metrics(key)
-    tasks.compare_metrics(study.pk)
+    tasks.TASKS["compare_metrics"](study.pk)
     in_turns("bound_metrics", study)
     in_turns("count_pairs", study)
-    for analysis in OF_ALL_SCORES:
+    for analysis in [own for own in of_study() if own.record]:
         tasks.TASKS[analysis.name](study.pk)
     for key in Topic.objects.filter(study=study).values_list("pk", flat=True):
-        tasks.rank_sentences(key)
+        tasks.TASKS["rank_sentences"](key)
     converge(study)
 
 
@@ -90,7 +90,7 @@ def mix(study: Study) -> None:
     """Scores from judgments and simulated ones together, likewise, and what follows from them."""
     kept.heads("metrics", study=study).update(computed_at=timezone.now() - 2 * QUIET)
     in_turns("mix_judgments", study)
-    tasks.compare_metrics(study.pk)
+    tasks.TASKS["compare_metrics"](study.pk)
     in_turns("bound_metrics", study)
 
 

@@ -38,7 +38,7 @@ from annotate.reports.figure_files import FIGURES
 from annotate.views.research import analyses as pages
 from preferendum import formats
 from preferendum.formats.questionnaire import Question
-from preferendum.show.analyses import OF_STUDY, OF_TOPIC, Analysis
+from preferendum.show.analyses import Analysis, of_study, of_topic
 from preferendum.show.shown import Figure, Shown, Table
 from tests.annotate import making, scored
 from tests.annotate.making import Role, owner
@@ -46,7 +46,7 @@ from tests.annotate.reading import address, signed_in, text_of
 from tests.annotate.test_api import API, client_of
 
 pytestmark = pytest.mark.django_db
-ANALYSES = (*OF_STUDY, *OF_TOPIC)
+ANALYSES = (*of_study(), *of_topic())
 EVERY = pytest.mark.parametrize("analysis", ANALYSES, ids=lambda analysis: analysis.name)
 #: What annotators say about themselves is counted when it is read; the worker works out all else.
 WORKED_OUT = [own for own in ANALYSES if own.name != "about-annotators"]
@@ -271,7 +271,7 @@ def test_an_open_page_hears_nothing_until_there_is_something_newer(everything: S
         assert client.get(f"{page}?seen={version}").status_code == 204
         seen[analysis.name] = f"{page}?seen={version}"
     more_is_judged(everything)
-    scored.tasks.compare_metrics(everything.pk)
+    scored.tasks.TASKS["compare_metrics"](everything.pk)
     examine(everything, "T0", "T1", "T2")
     for name in ("T0", "T1"):
         more_is_judged(everything)

@@ -16,13 +16,13 @@ from annotate.reports import analyses
 from evaluation import tasks
 from preferendum import formats
 from preferendum.formats.questionnaire import Question, groups
-from preferendum.show.analyses import OF_STUDY
+from preferendum.show.analyses import of_study
 from preferendum.show.shown import Shown
 from tests.annotate import making, scored
 
 pytestmark = pytest.mark.django_db
 
-(ANALYSIS,) = (own for own in OF_STUDY if own.name == "groups-of-annotators")
+(ANALYSIS,) = (own for own in of_study() if own.name == "groups-of-annotators")
 LANGUAGE = Question("Native language?", "one", ("English", "German", "Thai"))
 PAIRS = list(combinations([f"d{document}:{k}" for document in (1, 2) for k in range(3)], 2))
 

@@ -11,12 +11,15 @@ import pytest
 
 from annotate import imports
 from annotate.models import Study, Topic
+from evaluation.records import at_work
+from evaluation.records.assessors import load_assessed
 from preferendum import formats
 from preferendum.formats.checks.complaints import Complaints, Place
 from preferendum.formats.pyramid import Annotation
 from preferendum.formats.readers.pyramid_json import annotation_from
 from preferendum.formats.readers.ratings import means
-from preferendum.methods.meta import study_assessors
+from preferendum.methods.analyses.assessors import compute as study_assessors
+from preferendum.methods.analyses.assessors import show as assessors
 from preferendum.results import (
     AssessedDimension,
     AssessorFigure,
@@ -25,7 +28,6 @@ from preferendum.results import (
     Figure,
     WithoutWorst,
 )
-from preferendum.show.analyses import assessors
 from tests import kept
 from tests.annotate import making, scored
 from tests.annotate.reading import address, rows_of, signed_in, text_of
@@ -65,7 +67,7 @@ def work_on(made: Study) -> None:
     """What the page rests on, by the real worker."""
     for key in Topic.objects.unscored().filter(study=made).values_list("pk", flat=True):
         scored.tasks.score_with_metrics(key)
-    scored.tasks.compare_metrics(made.pk)
+    scored.tasks.TASKS["compare_metrics"](made.pk)
     scored.tasks.TASKS["assessors"](made.pk)
 
 
@@ -180,11 +182,14 @@ def test_without_identical_summaries_and_with_one_assessor_nothing_can_be_told()
     assert signed_in(made).get(address(made, "assessors", "figures")).status_code == 404
 
 
-@pytest.mark.parametrize(("module", "limit"), [(study_assessors, "MOST_PAIRS"), (scored.tasks, "MOST_RATINGS")])
+@pytest.mark.parametrize(
+    ("module", "limit", "low"),
+    [(study_assessors, "MOST_PAIRS", 10), (at_work, "load_assessed", lambda study, _most: load_assessed(study, 10))],
+)
 def test_too_many_ratings_are_left_to_the_command_line(
-    assessed: Study, monkeypatch: pytest.MonkeyPatch, module: Any, limit: str
+    assessed: Study, monkeypatch: pytest.MonkeyPatch, module: Any, limit: str, low: Any
 ) -> None:
-    monkeypatch.setattr(module, limit, 10)
+    monkeypatch.setattr(module, limit, low)
     kept.heads("assessors").update(version=0)
     scored.tasks.TASKS["assessors"](assessed.pk)
     assert "Not worked out here" in text_of(signed_in(assessed), address(assessed, "assessors"))

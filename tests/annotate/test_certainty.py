@@ -15,8 +15,7 @@ from annotate.reports import analyses, leaderboard, methods_section, study_facts
 from annotate.reports.analyses import Opened
 from preferendum import formats
 from preferendum.metrics.names import PREFERENCES
-from preferendum.results import AgreementReport, DocumentSetsReport
-from preferendum.show.analyses.convergence import Curves
+from preferendum.results import AgreementReport, Curves, DocumentSetsReport
 from tests.annotate import making, scored
 
 pytestmark = pytest.mark.django_db

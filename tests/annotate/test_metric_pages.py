@@ -12,6 +12,7 @@ from annotate import imports, judging
 from annotate.models import HumanScore, Result, Study, Summary
 from evaluation import claims
 from preferendum import formats
+from preferendum.methods.analyses.convergence import show as convergence
 from preferendum.results import (
     Baseline,
     Bounded,
@@ -22,7 +23,6 @@ from preferendum.results import (
     StudyConvergence,
     from_json,
 )
-from preferendum.show.analyses import convergence
 from preferendum.show.points import why_untested
 from tests import kept
 from tests.annotate import scored
@@ -316,7 +316,7 @@ def test_the_first_sentence_of_curves_names_each_metric_that_agrees_better() -> 
 def test_older_curves_stay_with_what_they_rest_on_while_newer_ones_are_worked_out(graded: Study) -> None:
     scored.judge(graded, ("T1", "d1:1", "d2:2", "b"))
     assert scored.tasks.catch_up(graded.pk) == {}
-    scored.tasks.compare_metrics(graded.pk)
+    scored.tasks.TASKS["compare_metrics"](graded.pk)
     client = signed_in(graded)
     text = " ".join(text_of(client, address(graded, "convergence")).split())
     assert "Newer data are being worked in." in text

@@ -28,7 +28,7 @@ from annotate.models import (
     Upload,
     WhatIfQuestion,
 )
-from preferendum.show.analyses import OF_STUDY
+from preferendum.show.analyses import of_study
 from tests.annotate import scored
 from tests.annotate.everything import Keys, undone
 from tests.annotate.visitors import VISITORS, Website, furnish, pages, signed_in, website
@@ -135,7 +135,7 @@ def test_everybody_gets_what_the_matrix_says(site):
 
 def test_every_page_takes_few_queries(site, django_assert_max_num_queries):
     """Each question has a record of its own; how large the study is does not matter."""
-    many = {"results": 10 + 6 * len(OF_STUDY)}
+    many = {"results": 10 + 6 * len(of_study())}
     for method, name, visitor in CELLS:
         if (method, visitor) == ("GET", "owner") and CELLS[method, name, visitor] == "200":
             with undone(), django_assert_max_num_queries(many.get(name, 20), info=name):

@@ -31,7 +31,7 @@ def ranked_topic(**fields: Any) -> Topic:
     (topic,) = making.take_in(made, TOPIC | {"pyramid": PYRAMID} | fields)
     scored.judge(made, ("M1", "d1:0", "d1:1", "a"), ("M1", "d1:2", "d1:1", "a"), ("M1", "d1:0", "d2:1", "a"))
     assert tasks.catch_up(made.pk) == {}
-    tasks.rank_sentences(topic.pk)
+    tasks.TASKS["rank_sentences"](topic.pk)
     return topic
 
 

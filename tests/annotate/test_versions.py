@@ -98,7 +98,7 @@ def work(study: Study) -> None:
     for topic in Topic.objects.filter(study=study):
         tasks.score_with_metrics(topic.pk)
         tasks.examine_topic(topic.pk)
-    tasks.compare_metrics(study.pk)
+    tasks.TASKS["compare_metrics"](study.pk)
     tasks.examine_study(study.pk)
 
 

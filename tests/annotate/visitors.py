@@ -193,7 +193,7 @@ def furnish(study: Study, visitor: Client) -> Keys:
     human = (HumanScore("snow", "=hat", "pyramid", 2.0), HumanScore("snow", "lead & co_", "pyramid", 1.0))
     imports.store(study, formats.Bundle(human_scores=human))
     scored.score_with_metrics(study)
-    tasks.rank_sentences(scored.topic(study).pk)
+    tasks.TASKS["rank_sentences"](scored.topic(study).pk)
     course = StudyAgreement(
         Agreement(2, 1, 1, *[Bounded(0.5, None, None)] * 3, why=""), (), (AlphaPoint(1, 0.1), AlphaPoint(2, 0.2))
     )

@@ -11,7 +11,7 @@ from playwright.sync_api import Page, expect
 
 from annotate.models import Study
 from evaluation import tasks
-from preferendum.show.analyses import OF_STUDY, OF_TOPIC
+from preferendum.show.analyses import of_study, of_topic
 from tests import kept
 from tests.annotate import making, scored
 from tests.annotate.reading import address
@@ -43,7 +43,7 @@ def test_the_row_of_preferences_moves_while_people_judge(page: Page, study: Stud
         study, *((f"T{number}", "d2:2", left, "a") for number in range(3) for left in ("d1:0", "d1:1", "d1:2"))
     )
     assert tasks.catch_up(study.pk) == {}
-    tasks.compare_metrics(study.pk)
+    tasks.TASKS["compare_metrics"](study.pk)
     expect(row).not_to_have_text(before, timeout=5000)
     expect(other.get_by_role("cell").first).to_have_text(stays)
     axe(page)
@@ -53,7 +53,7 @@ def test_every_analysis_fits_a_phone_and_can_be_used_by_everybody(page: Page, we
     made = analysed_study()
     page.set_viewport_size({"width": 390, "height": 844})
     sign_in(page, making.owner(made), reverse("results", args=[made.pk]))
-    for analysis in (*OF_STUDY, *OF_TOPIC):
+    for analysis in (*of_study(), *of_topic()):
         page.goto(address(made if analysis.of == "study" else scored.topic(made, "T1"), analysis.name))
         assert fits(page), analysis.name
         for region in page.get_by_role("region").all():

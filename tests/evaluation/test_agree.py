@@ -12,11 +12,11 @@ import numpy as np
 import pytest
 
 from preferendum.evidence import Evidence, Judgments, SummaryText
+from preferendum.methods.analyses.metric_agreement.report import Sampling, dimension_agreement
 from preferendum.methods.meta.agreement import agreement
-from preferendum.methods.meta.reports import Sampling, dimension_agreement
+from preferendum.methods.meta.peers import judged_among
 from preferendum.methods.meta.resampling import Resamples
 from preferendum.methods.meta.scores import NoHumanScores, Scores, collect, judged_topics
-from preferendum.methods.meta.study_reports import judged_among
 from preferendum.metrics.registry import metric
 from preferendum.results import AgreementReport, from_json
 from tests.evaluation.conftest import Run

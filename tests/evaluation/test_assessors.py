@@ -12,7 +12,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
-from preferendum.annotators.assessors import (
+from preferendum.evidence import evidence
+from preferendum.formats.checks.complaints import Complaints, Place
+from preferendum.formats.pyramid import Annotation
+from preferendum.formats.readers.pyramid_json import annotation_from
+from preferendum.formats.records import Summary, Text, Topic
+from preferendum.methods.analyses.assessors.auto_pyramid import auto_pyramid, manual_less_automatic
+from preferendum.methods.analyses.assessors.consistency import (
     FEWEST_PAIRS,
     Rating,
     Ratings,
@@ -23,15 +29,15 @@ from preferendum.annotators.assessors import (
     interval_alpha,
     worst,
 )
-from preferendum.annotators.auto_pyramid import auto_pyramid, manual_less_automatic
-from preferendum.evidence import evidence
-from preferendum.formats.checks.complaints import Complaints, Place
-from preferendum.formats.pyramid import Annotation
-from preferendum.formats.readers.pyramid_json import annotation_from
-from preferendum.formats.records import Summary, Text, Topic
-from preferendum.methods.meta.assessors import Assessed, assessed, assessors_report, without_assessors, without_worst
-from preferendum.methods.meta.scores import Scores
+from preferendum.methods.analyses.assessors.report import (
+    Assessed,
+    assessed,
+    assessors_report,
+    without_assessors,
+    without_worst,
+)
 from preferendum.results import AssessorFigure, AssessorRanking, AssessorsReport, Figure, from_json, to_json
+from preferendum.work.scores import Scores
 from tests.evaluation.conftest import Run
 
 DATA = Path(__file__).parents[1] / "data"

@@ -7,13 +7,13 @@ from preferendum.evidence import Judgments, Settings
 from preferendum.fit import preference_matrix
 from preferendum.fit.chances import Chances
 from preferendum.fit.similarity import KnownSimilarity
-from preferendum.methods.meta.reports import Sampling, dimension_agreement
-from preferendum.methods.meta.scores import Scores
+from preferendum.methods.analyses.metric_agreement.report import Sampling, dimension_agreement
 from preferendum.results import AnnotatorShares, MetricDifference, Standing
 from preferendum.scoring import covariance
 from preferendum.scoring.between_annotators import Panel, squares_away
 from preferendum.scoring.ranking import Comparison
 from preferendum.scoring.stopping import StopRule
+from preferendum.work.scores import Scores
 
 Vector = np.ndarray
 WITHIN = 0.1

@@ -9,9 +9,9 @@ import pytest
 from scipy import stats
 
 from preferendum.evidence import Evidence, SummaryText
-from preferendum.methods.meta.convergence import _passing as passing_of
-from preferendum.methods.meta.convergence import convergence, topic_runs
-from preferendum.methods.meta.reports import Sampling, dimension_agreement
+from preferendum.methods.analyses.convergence.report import _passing as passing_of
+from preferendum.methods.analyses.convergence.report import convergence, topic_runs
+from preferendum.methods.analyses.metric_agreement.report import Sampling, dimension_agreement
 from preferendum.methods.meta.scores import collect
 from preferendum.metrics.registry import metric
 from preferendum.results import (

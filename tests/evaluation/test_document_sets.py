@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
-from preferendum.methods.meta.document_sets import (
+from preferendum.methods.analyses.document_sets.report import (
     document_sets,
     document_sets_report,
     friedman,
@@ -20,8 +20,8 @@ from preferendum.methods.meta.document_sets import (
     mean_ranks,
     scatter,
 )
-from preferendum.methods.meta.scores import Scores
 from preferendum.results import DocumentSetsReport, from_json, to_json
+from preferendum.work.scores import Scores
 from tests.evaluation.conftest import Run
 
 NAN = math.nan

@@ -5,8 +5,8 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from preferendum.cli import prefscore
 from preferendum.evidence import Evidence, Judgments
+from preferendum.methods.learned import command as prefscore
 from preferendum.methods.learned.presets import PAPER, RELEASED, cut_by_turns, documents, preferred
 from tests.evaluation.conftest import Run
 

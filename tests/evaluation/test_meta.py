@@ -13,6 +13,7 @@ from hypothesis.extra.numpy import arrays
 from numpy.typing import NDArray
 from scipy import stats
 
+from preferendum.methods.analyses.metric_agreement.report import Sampling, dimension_agreement, metric_differences
 from preferendum.methods.meta import correlation
 from preferendum.methods.meta.agreement import (
     COEFFICIENTS,
@@ -23,10 +24,9 @@ from preferendum.methods.meta.agreement import (
     undefined_topics,
 )
 from preferendum.methods.meta.correlation import Coefficient, without_dust
-from preferendum.methods.meta.reports import Sampling, dimension_agreement, metric_differences
 from preferendum.methods.meta.resampling import Resamples
-from preferendum.methods.meta.scores import Scores
 from preferendum.results import MetricAgreement, SignificantTopics
+from preferendum.work.scores import Scores
 
 Matrix = NDArray[np.float64]
 NAN = math.nan

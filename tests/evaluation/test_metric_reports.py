@@ -15,7 +15,8 @@ from annotate.reports import analyses
 from evaluation import agenda, tasks
 from preferendum import formats
 from preferendum.formats.records import HumanScore
-from preferendum.methods.meta import study_pairs, study_sets
+from preferendum.methods.analyses.document_sets import compute as study_sets
+from preferendum.methods.analyses.system_pairs import compute as study_pairs
 from preferendum.metrics.names import AS_PRINTED, COMBINED, COVERAGE
 from preferendum.results import AssessorsReport, DimensionAgreement, DocumentSetsReport, MetricAgreement, to_json
 from tests import kept, studies
@@ -198,7 +199,7 @@ def test_intervals_come_while_another_study_is_judged_without_a_pause(tmp_path: 
     tasks.catch_up(study.pk)
     for topic_id in Topic.objects.filter(study=study).values_list("pk", flat=True):
         tasks.score_with_metrics(topic_id)
-    tasks.compare_metrics(study.pk)
+    tasks.TASKS["compare_metrics"](study.pk)
     _other, judged = studies.example_study()  # a topic that waits for scores
     tasks_due = {(work.task, work.key) for work in agenda.find_work()}
     assert {("refit_topic", judged.pk), ("bound_metrics", study.pk)} <= tasks_due
@@ -207,9 +208,7 @@ def test_intervals_come_while_another_study_is_judged_without_a_pause(tmp_path: 
 def test_a_report_of_older_scores_is_thrown_away(tmp_path: Path) -> None:
     study, _file = stored(tmp_path)
     caught_up(study)
-    loaded = tasks.records.load_study_scores(study.pk)
-    assert loaded is not None
-    assert not tasks.records.save_agreements(replace(loaded, version=1), {})
+    assert not tasks.records.publish(study.pk, "metrics", 1, {})
     assert report(study).metrics
 
 
@@ -265,12 +264,17 @@ def test_pairs_rest_on_topics_with_human_scores_alone(tmp_path: Path) -> None:
     assert {scorer.scores.topics for scorer in study_pairs.scorers(loaded.scores)} == {("T0", "T1", "T2")}
 
 
+def digests(study: Study) -> dict[tuple[str, ...], str]:
+    """Of what the counts of each scorer's pairs rest on."""
+    return {keys: row.record["digest"] for keys, row in Result.objects.by_keys(study, "pairs-of-systems").items()}
+
+
 def test_judgments_have_pairs_tested_anew_by_preferences_alone(tmp_path: Path) -> None:
     study, _file = stored(tmp_path)
     caught_up(study)
-    before = tasks.records.pairs_known(study.pk)
+    before = digests(study)
     more_judged(study)
-    after = tasks.records.pairs_known(study.pk)
+    after = digests(study)
     moved = {by for (_peers, _by_people, by), digest in after.items() if digest not in before.values()}
     assert moved
     assert all(by.startswith("preferences:") for by in moved)
@@ -303,10 +307,10 @@ def test_pairs_that_take_several_turns_are_all_counted(tmp_path: Path, monkeypat
     monkeypatch.setattr(tasks, "LONG_TURN", 0.0)
     monkeypatch.setitem(globals(), "METRICS", METRICS[:4])
     caught_up(study)
-    tasks.count_pairs(study.pk)
+    tasks.TASKS["count_pairs"](study.pk)
     assert kept.rows("pairs-of-systems").count() == 1
     monkeypatch.setattr(tasks, "LONG_TURN", 10.0)
-    tasks.count_pairs(study.pk)
+    tasks.TASKS["count_pairs"](study.pk)
     assert kept.heads("pairs-of-systems").get().version == kept.heads("metrics").get().version
     tested = {metric.metric for metric in report(study).metrics} - {COMBINED, COVERAGE, AS_PRINTED}
     assert {by for *_, by in Result.objects.by_keys(study, "pairs-of-systems")} == tested | {"overall"}

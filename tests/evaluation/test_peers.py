@@ -9,8 +9,8 @@ import pytest
 
 from preferendum.evidence import Evidence, Judgments, SummaryText
 from preferendum.formats.pyramid import Annotation, Contributor, Peer, Pyramid, Scu
+from preferendum.methods.analyses.system_pairs.report import TESTS, all_system_pairs, system_pairs
 from preferendum.methods.meta.scores import Scores, collect, judged_topics
-from preferendum.methods.meta.system_pairs import TESTS, all_system_pairs, system_pairs
 from preferendum.metrics.registry import metric, without_one_reference
 from preferendum.results import SystemPairs, from_json, to_json
 from tests.evaluation.conftest import Run

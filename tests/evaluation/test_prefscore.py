@@ -12,11 +12,11 @@ import pytest
 from preferendum.evidence import Evidence, Judgments, SummaryText, evidence
 from preferendum.formats import Text, Topic, read
 from preferendum.formats.readers.trained_metrics import written_trained_metric
-from preferendum.methods.meta.preference_training import PENALTY, PreferenceCourse, bradley_terry
 from preferendum.methods.metrics.divergence.scores import GAMMA
 from preferendum.methods.metrics.trained.classy import linguistic
 from preferendum.methods.metrics.trained.prefscore import FEATURES, Prefscore
 from preferendum.methods.metrics.trained.scores import digest
+from preferendum.methods.training.preference_training import PENALTY, PreferenceCourse, bradley_terry
 from preferendum.metrics.registry import MissingEvidence, metric
 from tests.conftest import SHARED
 from tests.evaluation.conftest import Run

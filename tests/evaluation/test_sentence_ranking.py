@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from preferendum.evidence import Evidence, Judgments, Settings
-from preferendum.methods.meta.sentence_ranking import sentence_ranking
+from preferendum.methods.analyses.sentence_ranking.report import sentence_ranking
 from preferendum.results import SentenceReport, from_json, to_json
 from tests.evaluation.conftest import Run
 

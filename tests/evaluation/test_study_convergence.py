@@ -12,10 +12,9 @@ from django.db.models import F
 from annotate import imports
 from annotate.models import Annotator, Result, Study
 from evaluation import agenda, tasks
-from evaluation.records import convergence as records
 from evaluation.records import derived
 from preferendum.formats.records import HumanScore
-from preferendum.methods.meta import study_convergence
+from preferendum.methods.analyses.convergence import compute as study_convergence
 from preferendum.results import Convergence, StudyConvergence
 from tests import kept, studies
 from tests.evaluation import test_metric_reports as metric_reports
@@ -39,7 +38,7 @@ def caught_up(study: Study) -> None:
     for _turn in range(60):
         if not [work for work in agenda.find_work() if work.task == "converge"]:
             return
-        tasks.converge(study.pk)
+        tasks.TASKS["converge"](study.pk)
     raise AssertionError("still to do")
 
 
@@ -90,7 +89,7 @@ def test_nothing_is_sampled_while_people_judge_and_the_old_curves_stay(
     studies.judge(Annotator.objects.create(study=study, pseudonym="late"))
     metric_reports.caught_up(study)
     assert "converge" not in {work.task for work in agenda.find_work()}
-    tasks.converge(study.pk)
+    tasks.TASKS["converge"](study.pk)
     assert report(study) == before
     kept.heads("metrics").update(computed_at=F("computed_at") - timedelta(minutes=1))
     assert "converge" in {work.task for work in agenda.find_work()}
@@ -111,7 +110,7 @@ def test_curves_that_take_several_turns_come_to_the_same(tmp_path: Path, monkeyp
     kept.rows("convergence").delete()
     kept.heads("convergence").update(version=0)
     monkeypatch.setattr(tasks, "LONG_TURN", 0.0)
-    tasks.converge(study.pk)
+    tasks.TASKS["converge"](study.pk)
     assert kept.heads("samples").get().record["remaining"] == 5
     assert kept.heads("convergence").get().record == {"sampled": 0, "to_sample": 3}
     caught_up(study)
@@ -120,7 +119,7 @@ def test_curves_that_take_several_turns_come_to_the_same(tmp_path: Path, monkeyp
 
 def test_topics_of_too_many_sentences_are_left_out(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     study, _file = metric_reports.stored(tmp_path)
-    monkeypatch.setattr(records, "MOST_SENTENCES", 3)
+    monkeypatch.setattr(study_convergence, "MOST_SENTENCES", 3)
     caught_up(study)
     assert not kept.rows("convergence").exists()
     assert kept.heads("convergence").get().version == kept.heads("metrics").get().version

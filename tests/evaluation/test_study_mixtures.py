@@ -49,7 +49,7 @@ def mixed(study: Study) -> None:
     for _turn in range(20):
         if agenda.find("mix_judgments", study.pk) is None:
             break
-        tasks.mix_judgments(study.pk)
+        tasks.TASKS["mix_judgments"](study.pk)
     metric_reports.caught_up(study)
     assert agenda.find("mix_judgments", study.pk) is None
 
@@ -96,7 +96,7 @@ def test_mixtures_take_turns(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) ->
     study, _file = stored(tmp_path)
     metric_reports.caught_up(study)
     monkeypatch.setattr(tasks, "LONG_TURN", 0.0)
-    tasks.mix_judgments(study.pk)
+    tasks.TASKS["mix_judgments"](study.pk)
     assert kept.heads("mixtures", study=None).count() == 1
     assert not kept.heads("mixtures", study__isnull=False).exists()
     monkeypatch.setattr(tasks, "LONG_TURN", 10.0)

@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 from scipy import optimize
 
-from preferendum.methods.meta import subset_regression
-from preferendum.methods.meta.subset_regression import (
+from preferendum.methods.training import subset_regression
+from preferendum.methods.training.subset_regression import (
     METHODS,
     Examples,
     NotConverged,

@@ -12,8 +12,9 @@ from annotate import imports
 from annotate.models import Annotator, Topic
 from evaluation import agenda, tasks
 from preferendum import formats
-from preferendum.methods.meta import topic_sentences
+from preferendum.methods.analyses.sentence_ranking import compute as topic_sentences
 from preferendum.results import SentenceRankings, to_json
+from preferendum.work import works
 from tests import kept, studies
 from tests.evaluation.conftest import Run
 
@@ -72,7 +73,7 @@ def report(topic: Topic) -> SentenceRankings:
 def test_the_website_says_of_sentences_what_the_command_line_says(tmp_path: Path, run: Run, against: str) -> None:
     topic, file = stored(tmp_path, pyramid=PYRAMID)
     assert due(topic)
-    tasks.rank_sentences(topic.pk)
+    tasks.TASKS["rank_sentences"](topic.pk)
     ours = {ranked.against: to_json(ranked) for ranked in report(topic).reports}
     asked = ["--preferences", str(tmp_path / "preferences.jsonl"), "--against", against, "--seed", "7"]
     said = run.json("sentences", str(file), *asked)
@@ -84,7 +85,7 @@ def test_the_website_says_of_sentences_what_the_command_line_says(tmp_path: Path
 def test_new_judgments_have_sentences_ranked_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(agenda.Kind, "is_rested", lambda *_: True)
     topic, _file = stored(tmp_path)
-    tasks.rank_sentences(topic.pk)
+    tasks.TASKS["rank_sentences"](topic.pk)
     assert not due(topic)
     before = report(topic).reports[0]
     annotator = Annotator.objects.create(study=topic.study, pseudonym="late")
@@ -92,7 +93,7 @@ def test_new_judgments_have_sentences_ranked_again(tmp_path: Path, monkeypatch: 
         studies.judge(annotator)
     assert tasks.catch_up(topic.study_id) == {}
     assert due(topic)
-    tasks.rank_sentences(topic.pk)
+    tasks.TASKS["rank_sentences"](topic.pk)
     after = report(topic).reports[0]
     assert after.rankings[0].topics[0].judgments == 9
     assert after.rankings[3:] == before.rankings[3:]
@@ -102,7 +103,7 @@ def test_new_judgments_have_sentences_ranked_again(tmp_path: Path, monkeypatch: 
 def test_a_topic_without_references_and_pyramid_is_never_due(tmp_path: Path) -> None:
     topic, _file = stored(tmp_path, references=[])
     assert not due(topic)
-    tasks.rank_sentences(topic.pk)
+    tasks.TASKS["rank_sentences"](topic.pk)
     assert not kept.heads("sentence-ranking").exists()
 
 
@@ -119,16 +120,17 @@ def test_a_pyramid_that_comes_late_is_worked_in(tmp_path: Path) -> None:
 def test_too_many_sentences_are_left_out_and_not_tried_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(topic_sentences, "MOST_SENTENCES", 4)
     topic, _file = stored(tmp_path)
-    tasks.rank_sentences(topic.pk)
+    tasks.TASKS["rank_sentences"](topic.pk)
     assert report(topic).reports == ()
     assert not due(topic)
 
 
 def test_an_older_ranking_is_thrown_away(tmp_path: Path) -> None:
     topic, _file = stored(tmp_path)
-    loaded = tasks.records.load_ranked_sentences(topic.pk, tasks.split)
+    (work,) = (work for work in works() if work.name == "sentence-ranking")
+    loaded = tasks.records.load_at_work(work, topic.pk, tasks.split)
     assert loaded is not None
     ranked = SentenceRankings(7, ())
     assert tasks.records.keep_of_topic(topic.pk, "sentence-ranking", loaded.version, ranked)
     assert not tasks.records.keep_of_topic(topic.pk, "sentence-ranking", loaded.version - 1, ranked)
-    assert tasks.records.load_ranked_sentences(topic.pk, tasks.split) is None
+    assert tasks.records.load_at_work(work, topic.pk, tasks.split) is None

@@ -19,7 +19,9 @@ from preferendum.evidence import Evidence, SummaryText
 from preferendum.formats import read
 from preferendum.formats.readers.trained_metrics import KINDS, LeftOut, read_trained_metric
 from preferendum.formats.serialization import from_json
-from preferendum.methods.meta.training import (
+from preferendum.methods.metrics.trained.classy import content, linguistic
+from preferendum.methods.metrics.trained.scores import Trained, opened
+from preferendum.methods.training.training import (
     TRAINERS,
     Course,
     Table,
@@ -28,8 +30,6 @@ from preferendum.methods.meta.training import (
     system_correlations,
     topic_examples,
 )
-from preferendum.methods.metrics.trained.classy import content, linguistic
-from preferendum.methods.metrics.trained.scores import Trained, opened
 from preferendum.results import to_json
 from preferendum.results.training import IN_SAMPLE, LEFT_OUT, TopicExamples
 from tests.evaluation.conftest import Run

@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from preferendum.methods.analyses.document_sets import show as document_sets
 from preferendum.metrics.names import IMPORTANCE
 from preferendum.results import DocumentSets, DocumentSetsReport, Scatter, ScatterPoint, ScoreMatrix, SourceWords
-from preferendum.show.analyses import document_sets
 from preferendum.show.points import unit_of, what_a_point_is
 from preferendum.show.shown import Figure
 

@@ -15,7 +15,7 @@ from annotate.api.serializers.analyses import AnalysisSerializer, QuestionSerial
 from annotate.api.views.base import View
 from annotate.models import Study, Topic
 from annotate.reports import analyses
-from preferendum.show.analyses import OF_STUDY, OF_TOPIC, Analysis
+from preferendum.show.analyses import Analysis, of_study, of_topic
 
 CHOICES = [OpenApiParameter(name, description="One of the answer’s `choices`.") for name in analyses.CHOICES]
 
@@ -61,7 +61,7 @@ class TopicAnalyses(_View):
 
 @extend_schema(tags=["results"])
 class OneAnalysis(_View):
-    @extend_schema(operation_id="read_result", parameters=_named(OF_STUDY), responses=AnalysisSerializer)
+    @extend_schema(operation_id="read_result", parameters=_named(of_study()), responses=AnalysisSerializer)
     def get(self, request: Request, study_id: int, analysis: str) -> Response:
         """One analysis with its verdict and its tables; 404 for an unknown choice."""
         return self.answer(self.study(study_id), analysis)
@@ -69,7 +69,7 @@ class OneAnalysis(_View):
 
 @extend_schema(tags=["results"])
 class OneTopicAnalysis(_View):
-    @extend_schema(operation_id="read_topic_result", parameters=_named(OF_TOPIC), responses=AnalysisSerializer)
+    @extend_schema(operation_id="read_topic_result", parameters=_named(of_topic()), responses=AnalysisSerializer)
     def get(self, request: Request, study_id: int, topic_id: int, analysis: str) -> Response:
         """One analysis of the topic with its verdict and its tables; 404 for an unknown choice."""
         return self.answer(get_object_or_404(Topic, pk=topic_id, study=self.study(study_id)), analysis)

@@ -10,7 +10,7 @@ from django.utils.functional import Promise
 from django.utils.translation import gettext_lazy as _
 
 from annotate.models import Study
-from preferendum.show.analyses import OF_STUDY
+from preferendum.show.analyses import of_study
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,7 +30,7 @@ class Page:
 
 
 def _analyses(tab: str) -> list[Page]:
-    of_tab = [own for own in OF_STUDY if own.tab == tab]
+    of_tab = [own for own in of_study() if own.tab == tab]
     return [Page(own.name, _(own.title), ability=own.ability, is_folded=own.is_folded) for own in of_tab]
 
 

@@ -14,7 +14,7 @@ from annotate import access
 from annotate.models import Study
 from annotate.views.research.menu import menu_of
 from preferendum import formats
-from preferendum.show.analyses import OF_TOPIC
+from preferendum.show.analyses import of_topic
 
 if TYPE_CHECKING:
     from django.contrib.auth.models import User
@@ -33,7 +33,7 @@ def page(
 ) -> HttpResponse:
     """A page of a study, `here` in its menu; `can` says what to offer, `topic_analyses` what a topic's menu lists."""
     can = access.abilities(request.user, study)
-    context |= {"study": study, "can": can, "menu": menu_of(study, here, can), "topic_analyses": OF_TOPIC}
+    context |= {"study": study, "can": can, "menu": menu_of(study, here, can), "topic_analyses": of_topic()}
     return render(request, template, context, status=status)
 
 

@@ -4,4 +4,4 @@
 pages, files, API, terminal and menus follow from it. It is not part of the website, since the terminal shows the same.
 """
 
-from preferendum.show.analyses.registry import OF_ALL_SCORES, OF_STUDY, OF_TOPIC, Analysis
+from preferendum.show.analyses.registry import Analysis, of_study, of_topic

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 
 from preferendum.formats.words import gettext as _
 from preferendum.metrics.names import COVERAGE, IMPORTANCE, WIN_RATE, title_of
 from preferendum.results import Key
 from preferendum.results.scores import rests_on_answers
-from preferendum.show.analyses.metric_agreement import signatures
 from preferendum.show.points import unit_of
 from preferendum.show.shown import DASH, Cell, Column, Show, Shown, Table, as_text, decimals
 
@@ -190,3 +189,10 @@ def _folded(record: ScoresTable) -> Iterator[Table]:
     if record.metrics:
         signed = ((name, record.signatures.get(name, "")) for name in record.metrics)
         yield replace(signatures(signed), folded=True)
+
+
+def signatures(metrics: Iterable[tuple[str, str]]) -> Table:
+    """What it takes to get the same numbers, of each metric."""
+    columns = Column("metric"), Column("", _("Metric"), as_text), Column("signature", _("Signature"), as_text)
+    rows = tuple((metric, title_of(metric), signature) for metric, signature in metrics)
+    return Table("metrics", _("How each metric is computed"), columns, rows)

@@ -6,26 +6,20 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
 
+from preferendum import plugin
 from preferendum.formats.words import gettext, gettext_noop
-from preferendum.results import AssessorsReport, DocumentSetsReport
 from preferendum.show.analyses import (
     about_annotators,
     annotator_agreement,
     annotator_groups,
-    assessors,
     both_questions,
-    convergence,
     coverage,
-    document_sets,
     forecast,
     influence,
-    metric_agreement,
     metric_scores,
     misfits,
     score_map,
-    sentence_ranking,
     smallest_set,
-    system_pairs,
     two_systems,
 )
 from preferendum.show.shown import Shown
@@ -35,16 +29,17 @@ from preferendum.show.shown import Shown
 class Analysis:
     """An analysis and its question.
 
-    `name`: in addresses, files and the API; `of`: what it is computed for; `title`: in menus; `asks`: the question;
-    `keys`: what its records are kept by, such as the dimension of human scores; `show`: a record and the reader's
-    choices, as tables and figures; `needs`: what there must be before there is a record; `left_out`: when the website
-    leaves it to the command line; `ability`: what a member must be able to do to see it; `template`: what pages have in
-    addition; `form`: the template of a reader's choices; `tab`: which tab of a study lists it, `is_folded`: for
-    researchers of methods; `record`: what is computed from all scores at once, for each choice of peers; others have a
-    reader and a kind of work of their own.
+    `name`: in addresses, files and the API; `place`: in menus, the smallest first; `of`: what it is computed for;
+    `title`: in menus; `asks`: the question; `keys`: what its records are kept by, such as the dimension of human
+    scores; `show`: a record and the reader's choices, as tables and figures; `needs`: what there must be before
+    there is a record; `left_out`: when the website leaves it to the command line; `ability`: what a member must be
+    able to do to see it; `template`: what pages have in addition; `form`: the template of a reader's choices;
+    `tab`: which tab of a study lists it, `is_folded`: for researchers of methods; `record`: what the worker
+    computes from all scores at once, for each choice of peers; others have a reader of their own.
     """
 
     name: str
+    place: int
     title: str
     asks: str
     keys: tuple[str, ...]
@@ -70,7 +65,7 @@ class Analysis:
         return gettext(self.asks)
 
 
-_HUMAN_SCORES = gettext_noop(
+HUMAN_SCORES = gettext_noop(
     "Upload what people think of the summaries, for example grades for relevance. This page then answers the question."
 )
 _JUDGMENTS = gettext_noop("Once a judgment counts, this page answers the question.")
@@ -78,33 +73,10 @@ _SCORED = gettext_noop("This needs judgments that count, and systems that they s
 _TWO_ANNOTATORS = gettext_noop("Agreement needs two annotators who judged the same pairs, and a running worker.")
 _QUESTIONNAIRE = gettext_noop("Ask annotators about themselves, under Settings. This page then rests on their answers.")
 
-ANALYSES = (
-    Analysis(
-        name="metric-agreement",
-        title=gettext_noop("Metrics"),
-        asks=gettext_noop("Do metrics agree with human scores?"),
-        keys=("dimension", "peers"),
-        show=metric_agreement.show,
-        needs=_HUMAN_SCORES,
-        left_out=gettext_noop("No summary has both a human score and a score by a metric."),
-    ),
-    Analysis(
-        name="convergence",
-        is_folded=True,
-        title=gettext_noop("Convergence"),
-        asks=gettext_noop("How many judgments does agreement with human scores take?"),
-        keys=("dimension", "peers"),
-        show=convergence.show,
-        needs=gettext_noop(
-            "As soon as a topic with human scores has judgments, this page says how agreement grows with their number."
-        ),
-        left_out=gettext_noop(
-            "No topic of at most 1,000 sentences has both judgments and human scores. The command line (converge) "
-            "works with topics of any length."
-        ),
-    ),
+_CORE = (
     Analysis(
         name="scores-of-summaries",
+        place=30,
         is_folded=True,
         title=gettext_noop("Scores"),
         asks=gettext_noop("What do metrics and human scores say of each summary?"),
@@ -113,49 +85,8 @@ ANALYSES = (
         needs=gettext_noop("Upload summaries. The worker then scores them with every metric that has what it needs."),
     ),
     Analysis(
-        name="pairs-of-systems",
-        is_folded=True,
-        title=gettext_noop("Pairs of systems"),
-        asks=gettext_noop("Which systems do human scores and metrics tell apart?"),
-        keys=("peers",),
-        show=system_pairs.show,
-        needs=_HUMAN_SCORES,
-        left_out=gettext_noop(
-            "This needs at least two systems with human scores. With more than 200 systems, or many systems and many "
-            "topics, the tests take too long for a page; use the command line (agree --pairs-of-systems)."
-        ),
-    ),
-    Analysis(
-        name="document-sets",
-        is_folded=True,
-        record=DocumentSetsReport,
-        title=gettext_noop("Document sets"),
-        asks=gettext_noop("Do scores depend on the topic?"),
-        keys=("peers",),
-        show=document_sets.show,
-        needs=_HUMAN_SCORES,
-        left_out=gettext_noop(
-            "With more than 200 topics, or 10,000 scores by a metric, this takes too long for a page; use the command "
-            "line (sets)."
-        ),
-    ),
-    Analysis(
-        name="assessors",
-        is_folded=True,
-        record=AssessorsReport,
-        title=gettext_noop("Raters of summaries"),
-        asks=gettext_noop("How consistent are assessors, and what changes without the worst?"),
-        keys=("peers",),
-        show=assessors.show,
-        needs=_HUMAN_SCORES,
-        left_out=gettext_noop(
-            "With more than 100,000 ratings, or pairs of identical summaries, this takes too long for a page; use the "
-            "command line (assessors)."
-        ),
-        ability="annotators",
-    ),
-    Analysis(
         name="forecast",
+        place=70,
         title=gettext_noop("Forecast"),
         asks=gettext_noop("How many judgments does the study need?"),
         keys=("scored_by",),
@@ -165,6 +96,7 @@ ANALYSES = (
     ),
     Analysis(
         name="two-systems",
+        place=80,
         title=gettext_noop("Compare"),
         asks=gettext_noop("How far is one system ahead of another?"),
         keys=("scored_by",),
@@ -173,6 +105,7 @@ ANALYSES = (
     ),
     Analysis(
         name="both-questions",
+        place=90,
         is_folded=True,
         title=gettext_noop("Both questions"),
         asks=gettext_noop("Do whole summaries and sentences order systems alike?"),
@@ -185,6 +118,7 @@ ANALYSES = (
     ),
     Analysis(
         name="scores-by-topic",
+        place=100,
         title=gettext_noop("By topic"),
         asks=gettext_noop("How does each system score in each topic?"),
         keys=("scored_by",),
@@ -194,6 +128,7 @@ ANALYSES = (
     ),
     Analysis(
         name="influence",
+        place=110,
         title=gettext_noop("Influence"),
         asks=gettext_noop("Does the first place hang on single annotators?"),
         keys=(),
@@ -203,6 +138,7 @@ ANALYSES = (
     ),
     Analysis(
         name="smallest-set",
+        place=120,
         title=gettext_noop("Smallest set"),
         asks=gettext_noop("On how few answers does first place rest?"),
         keys=(),
@@ -212,6 +148,7 @@ ANALYSES = (
     ),
     Analysis(
         name="agreement-of-annotators",
+        place=130,
         tab="people",
         title=gettext_noop("Agreement"),
         asks=gettext_noop("How well do annotators agree?"),
@@ -223,6 +160,7 @@ ANALYSES = (
     ),
     Analysis(
         name="about-annotators",
+        place=140,
         tab="people",
         title=gettext_noop("Questionnaire"),
         asks=gettext_noop("What do annotators say about themselves?"),
@@ -233,6 +171,7 @@ ANALYSES = (
     ),
     Analysis(
         name="groups-of-annotators",
+        place=150,
         tab="people",
         title=gettext_noop("Groups"),
         asks=gettext_noop("How does each group of annotators rank the systems?"),
@@ -244,6 +183,7 @@ ANALYSES = (
     ),
     Analysis(
         name="coverage",
+        place=160,
         tab="texts",
         title=gettext_noop("Coverage"),
         asks=gettext_noop("Do judgments tie the sentences of each topic together?"),
@@ -254,6 +194,7 @@ ANALYSES = (
     ),
     Analysis(
         name="misfits",
+        place=170,
         tab="texts",
         title=gettext_noop("Misfitting sentences"),
         asks=gettext_noop("Which sentences won more or less often than their utility predicts?"),
@@ -264,6 +205,7 @@ ANALYSES = (
     ),
     Analysis(
         name="metrics",
+        place=180,
         title=gettext_noop("Metrics"),
         asks=gettext_noop("What do metrics and human scores say of each summary?"),
         keys=(),
@@ -272,22 +214,25 @@ ANALYSES = (
         left_out=gettext_noop("Nobody scored these summaries, and no metric did so far."),
         of="topic",
     ),
-    Analysis(
-        name="sentence-ranking",
-        title=gettext_noop("Sentence ranking"),
-        asks=gettext_noop("Are the sentences themselves ranked well?"),
-        keys=(),
-        show=sentence_ranking.show,
-        needs=gettext_noop(
-            "With references or a Pyramid, this page says how well the judgments order the topic’s source sentences by "
-            "what those say."
-        ),
-        left_out=gettext_noop(
-            "The topic has no sentences, or more than 1,000. The command line (sentences) does it for any number."
-        ),
-        of="topic",
-    ),
 )
-OF_STUDY, OF_TOPIC = (tuple(own for own in ANALYSES if own.of == kind) for kind in ("study", "topic"))
-#: Those that are worked out of all scores of a study at once (`Analysis.record`).
-OF_ALL_SCORES = tuple(own for own in OF_STUDY if own.record is not None)
+_analyses: dict[str, Analysis] = {own.name: own for own in _CORE}
+
+
+def register(analysis: Analysis) -> None:
+    """Add an analysis of the plug-in; its place in menus is `Analysis.place`."""
+    _analyses[analysis.name] = analysis
+
+
+def _of(kind: str) -> tuple[Analysis, ...]:
+    plugin.load()
+    return tuple(sorted((own for own in _analyses.values() if own.of == kind), key=lambda own: own.place))
+
+
+def of_study() -> tuple[Analysis, ...]:
+    """The analyses of a study, in the order of the page of results."""
+    return _of("study")
+
+
+def of_topic() -> tuple[Analysis, ...]:
+    """The analyses of a topic, in the same order."""
+    return _of("topic")

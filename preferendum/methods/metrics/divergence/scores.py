@@ -114,6 +114,6 @@ class Divergence:
         return _KINDS[self.name]
 
 
-def make(asked: str, options: Options, settings: Settings) -> Divergence:
+def make(asked: str, options: Options, settings: Settings | None) -> Divergence:
     """Make the metric of a name with its options. Raises `UnknownMetric`."""
     return Divergence(asked)

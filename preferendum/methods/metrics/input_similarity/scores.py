@@ -186,7 +186,7 @@ class InputSimilarity:
         return _KINDS[self.name.partition(":")[0]]
 
 
-def make(asked: str, options: Options, _: Settings) -> InputSimilarity:
+def make(asked: str, options: Options, _: Settings | None) -> InputSimilarity:
     """Make the metric of a name with its options. Raises `UnknownMetric`."""
     natural = "natural" in options
     cutoff = number(asked, options, "cutoff") or (NATURAL_CUTOFF if natural else CUTOFF)

@@ -123,7 +123,7 @@ class GraphSimilarity:
         return over_references(topic, self.jackknife, similarity)
 
 
-def make(asked: str, options: Options, _: Settings) -> GraphSimilarity:
+def make(asked: str, options: Options, _: Settings | None) -> GraphSimilarity:
     """Make the metric of a name with its options. Raises `UnknownMetric`."""
     references = number_of_references(asked, options)
     merge = asked.partition(":")[0] == "memog"

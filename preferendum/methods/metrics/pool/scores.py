@@ -72,7 +72,7 @@ class PoolDivergence:
         return -jensen_shannon(pooled + np.where(np.array(is_pooled)[:, None], 0.0, summaries), summaries)
 
 
-def make(asked: str, options: Options, _: Settings) -> PoolDivergence:
+def make(asked: str, options: Options, _: Settings | None) -> PoolDivergence:
     """Make the metric of a name with its options. Raises `UnknownMetric`."""
     systems = tuple(dict.fromkeys(filter(None, options.get("systems", "").split("+"))))
     return PoolDivergence(asked, systems or None)

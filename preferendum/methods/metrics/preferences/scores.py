@@ -119,8 +119,9 @@ def mixed(metric: Preferences, simulations: Sequence[Simulation]) -> list[MixedP
     return [MixedPreferences(metric, some) for some in chosen]
 
 
-def make(asked: str, options: Options, settings: Settings) -> Preferences:
+def make(asked: str, options: Options, settings: Settings | None) -> Preferences:
     """Make the metric of a name with its options. Raises `UnknownMetric`."""
+    settings = settings or Settings()
     for option, value in options.items():
         try:
             change = {option: NUMBERS[option].number(value)} if option in NUMBERS else CHANGES[option]

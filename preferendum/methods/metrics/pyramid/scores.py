@@ -116,7 +116,7 @@ def _said_by(model: int, pyramid: Pyramid) -> Peer:
     return Peer(pyramid.text, {uid: own for uid, own in matched.items() if own})
 
 
-def make(asked: str, options: Options, settings: Settings) -> PyramidScore:
+def make(asked: str, options: Options, settings: Settings | None) -> PyramidScore:
     """Make the metric of a name with its options. Raises `UnknownMetric`."""
     kind: Literal["original", "modified"] = "original" if "original" in asked.split(":")[0] else "modified"
     rounding: Rounding = "down" if "down" in options else "up" if "up" in options else "half-up"

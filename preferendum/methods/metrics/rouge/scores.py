@@ -206,7 +206,7 @@ class Rouge:
 _texts = lru_cache(maxsize=1)(Texts)
 
 
-def make(asked: str, options: Options, _: Settings) -> Metric:
+def make(asked: str, options: Options, _: Settings | None) -> Metric:
     """Make the metric of a name with its options. Raises `UnknownMetric`."""
     measure = next(name for name in MEASURES if name == asked.partition(":")[0])
     try:

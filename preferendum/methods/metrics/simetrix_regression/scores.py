@@ -134,7 +134,7 @@ def _examples(topics: Iterable[Evidence], features: Simetrix, dimension: str) ->
             yield Examples(topic.sentences, features.values(replace(topic, summaries=scored)), y)
 
 
-def make(asked: str, options: Options, _: Settings) -> Regression:
+def make(asked: str, options: Options, _: Settings | None) -> Regression:
     """Make the metric of a name with its options. Raises `UnknownMetric`."""
     features = Simetrix.of(FEATURES, options)
     return Regression(asked, features, options.get("dimension") or None, options.get("train") or None)

@@ -2,7 +2,7 @@
 
 G. Luo, H. Li, Y. He & F. S. Bao, "PrefScore: pairwise preference learning for reference-free summarization quality
 assessment", COLING 2022. Its scorer is BERT; here f(d, s) = w . phi(d, s) weighs the figures below, learnt from the
-same preferences by the same loss (`preferendum.methods.meta.preference_training`). With c(w) of N words in the
+same preferences by the same loss (`preferendum.methods.training.preference_training`). With c(w) of N words in the
 documents and d(w) of n in the summary,
 
     js, kl, kl-summary   the metrics of these names

@@ -137,6 +137,6 @@ def opened(path: Path, name: str, *, in_sample: bool = False) -> Trained:
     return Trained.of(name, metric, in_sample=in_sample)
 
 
-def make(asked: str, options: Options, _: Settings) -> Trained:
+def make(asked: str, options: Options, _: Settings | None) -> Trained:
     """Make the metric of a name with its options. Raises `UnknownMetric`."""
     return opened(Path(options["FILE"]), asked, in_sample=IN_SAMPLE in options)

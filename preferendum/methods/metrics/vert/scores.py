@@ -95,7 +95,7 @@ def _bigrams(sentences: tuple[str, ...], language: str) -> Bigrams:
     return Counter(pairwise(stems(tokens(" ".join(sentences)), language)))
 
 
-def make(asked: str, options: Options, _: Settings) -> Vert:
+def make(asked: str, options: Options, _: Settings | None) -> Vert:
     """Make the metric of a name with its options. Raises `UnknownMetric`."""
     references = number_of_references(asked, options)
     if "f" in options and "chi2" in options:

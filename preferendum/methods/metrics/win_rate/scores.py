@@ -48,6 +48,6 @@ class WinRate:
         return np.array([own.get(summary.system, np.nan) for summary in topic.summaries])
 
 
-def make(asked: str, _options: Options, _settings: Settings) -> WinRate:
+def make(asked: str, _options: Options, _settings: Settings | None) -> WinRate:
     """Make the metric of a name with its options. Raises `UnknownMetric`."""
     return WinRate(asked)

@@ -1,0 +1,37 @@
+"""How many judgments does agreement with human scores take? `command` is `evaluate converge`."""
+
+from preferendum import work
+from preferendum.formats.words import gettext_noop
+from preferendum.methods.analyses.convergence import show
+from preferendum.show.analyses.registry import Analysis, register
+from preferendum.work import Work
+
+register(
+    Analysis(
+        name="convergence",
+        place=20,
+        is_folded=True,
+        title=gettext_noop("Convergence"),
+        asks=gettext_noop("How many judgments does agreement with human scores take?"),
+        keys=("dimension", "peers"),
+        show=show.show,
+        needs=gettext_noop(
+            "As soon as a topic with human scores has judgments, this page says how agreement grows with their number."
+        ),
+        left_out=gettext_noop(
+            "No topic of at most 1,000 sentences has both judgments and human scores. The command line (converge) "
+            "works with topics of any length."
+        ),
+    )
+)
+work.register(
+    Work(
+        "convergence",
+        "at rest",
+        work.later(f"{__name__}.compute"),
+        frozenset({"scores", "topics"}),
+        "converge",
+        "samples",
+        turns=True,
+    )
+)

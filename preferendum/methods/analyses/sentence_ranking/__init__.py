@@ -1,0 +1,36 @@
+"""Are the sentences themselves ranked well? `command` is `evaluate sentences`."""
+
+from preferendum import work
+from preferendum.formats.words import gettext_noop
+from preferendum.methods.analyses.sentence_ranking import show
+from preferendum.show.analyses.registry import Analysis, register
+from preferendum.work import Work
+
+register(
+    Analysis(
+        name="sentence-ranking",
+        place=190,
+        title=gettext_noop("Sentence ranking"),
+        asks=gettext_noop("Are the sentences themselves ranked well?"),
+        keys=(),
+        show=show.show,
+        needs=gettext_noop(
+            "With references or a Pyramid, this page says how well the judgments order the topic’s source sentences by "
+            "what those say."
+        ),
+        left_out=gettext_noop(
+            "The topic has no sentences, or more than 1,000. The command line (sentences) does it for any number."
+        ),
+        of="topic",
+    )
+)
+work.register(
+    Work(
+        "sentence-ranking",
+        "valued",
+        work.later(f"{__name__}.compute"),
+        frozenset({"topics"}),
+        "rank_sentences",
+        "sentence-ranking",
+    )
+)
