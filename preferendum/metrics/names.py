@@ -46,8 +46,8 @@ def listed_metrics(names: str) -> tuple[str, ...]:
 
 
 def unknown_metrics(names: str) -> list[str]:
-    """What is in the list and no metric that summaries can be scored with."""
-    return [name for name in listed_metrics(names) if not _is_known(name)]
+    """What is in the list and no metric that summaries can be scored with; nothing where no metric is installed."""
+    return [name for name in listed_metrics(names) if not _is_known(name)] if metrics() else []
 
 
 def rests_on_all_topics(name: str) -> bool:

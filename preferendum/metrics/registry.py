@@ -202,7 +202,11 @@ def without_one_reference(asked: str) -> str:
 
 
 def names_for(topic: Evidence, chosen: Sequence[str]) -> tuple[str, ...]:
-    """The metrics that a topic's summaries are scored with; with people among the peers, by one reference less, too."""
+    """The metrics that a topic's summaries are scored with; with people among the peers, by one reference less, too.
+
+    Metrics that are not installed are passed over.
+    """
+    chosen = [name for name in chosen if family_of(name.partition(":")[0])]
     has_people = any(summary.person for summary in topic.summaries)
     return with_jackknifed(chosen) if has_people else tuple(chosen)
 
