@@ -1,5 +1,7 @@
 """A walk through the website, the worker and a command in a process without the plug-in; test_plugin.py runs it."""
 
+# ruff: noqa: E402 - the plug-in is hidden before anything is imported
+
 from __future__ import annotations
 
 import json
