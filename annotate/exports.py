@@ -57,7 +57,6 @@ from preferendum.formats.archive.study_records import (
     HistoryRecord,
     HistorySentence,
     JudgmentRecord,
-    Kind,
     QuestionnaireAnswers,
     QuestionnaireRecord,
     RemovalRecord,
@@ -72,6 +71,7 @@ from preferendum.formats.archive.study_records import (
 from preferendum.formats.checks.complaints import Complaints, Place
 from preferendum.formats.pyramid import Annotation
 from preferendum.formats.readers.pyramid_json import annotation_from
+from preferendum.formats.records import Kind
 from preferendum.formats.settings import NAMES, StudySettings
 
 if TYPE_CHECKING:

@@ -14,9 +14,9 @@ from annotate.audit_log import note
 from annotate.judging.importing import sentence_ids
 from annotate.models import GoldPair, Sentence, Study, Topic
 from annotate.refusal import Refusal, check, cleaned, invalid
+from preferendum.formats.archive.gold_pairs import read_gold_pairs
 from preferendum.formats.checks.complaints import Place, shown
 from preferendum.formats.checks.text import visible
-from preferendum.formats.readers.gold_pairs import read_gold_pairs
 from preferendum.formats.records import Of
 
 if TYPE_CHECKING:

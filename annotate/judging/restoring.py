@@ -16,7 +16,7 @@ from annotate.judging.drawing import LEASE
 from annotate.judging.importing import BATCH, Two, add_up, make_pairs, moment, recount_places, sentence_ids
 from annotate.models import Annotator, Assignment, GoldPair, Judgment, Pair, ReportedPair, Sentence, Study, Topic
 from preferendum.formats.answers import UNDONE
-from preferendum.formats.archive.study_records import design_weight
+from preferendum.formats.records import design_weight
 
 if TYPE_CHECKING:
     from preferendum.formats.archive.study_records import (

@@ -1,4 +1,4 @@
-"""Pyramid annotations as plain values (`preferendum.formats.readers.pyramid_xml` and
+"""Pyramid annotations as plain values (`preferendum.methods.corpora.pyramid_xml` and
 `preferendum.formats.readers.pyramid_json` read them).
 
 A. Nenkova, R. Passonneau & K. McKeown, "The Pyramid method", ACM TSLP 4(2), 2007. A pyramid lists summary content

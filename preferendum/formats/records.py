@@ -9,13 +9,16 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
 from preferendum.formats.pyramid import Annotation
 
 Extra = Mapping[str, Any]
 #: What two texts that people compare are of.
 Of = Literal["sentences", "summaries"]
+#: What annotators are.
+Kind = Literal["human", "machine", "simulated"]
+KINDS: tuple[str, ...] = get_args(Kind)
 
 
 @dataclass(frozen=True, slots=True)
@@ -208,3 +211,13 @@ class Refused(Exception):
     def __init__(self, complaints: tuple[Complaint, ...]) -> None:
         super().__init__(f"{len(complaints)} complaints, the first: {complaints[0]}")
         self.complaints = complaints
+
+
+def design_weight(reason: object, given: Any = None) -> float:
+    """How many times likelier a pair would have been drawn if all that were left had been equally likely.
+
+    Where nothing is `given`, a pair that was suggested was not drawn by lot (0), and others were equally likely (1).
+    """
+    if given is None:
+        return 0.0 if reason == "suggested" else 1.0
+    return float(given)

@@ -13,7 +13,8 @@ from typing import Any
 
 
 def register() -> None:
-    """Register all metrics and analyses, by loading what declares them: each file or folder of these two."""
+    """Register all metrics, analyses and corpora, by loading what declares them."""
+    import_module(f"{__name__}.corpora")
     for folder in ("metrics", "analyses"):
         for name in _names(folder):
             import_module(name)

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from preferendum.evidence import Evidence, Judgments, SummaryText
 from preferendum.formats.checks.complaints import Complaints, Place, message
 from preferendum.formats.pyramid import Annotation, Peer, Pyramid
-from preferendum.formats.readers.pyramid_xml import read_peer, read_pyramid
+from preferendum.methods.corpora.pyramid_xml import read_peer, read_pyramid
 from preferendum.methods.metrics.pyramid.scores import average_model_size, modified, original
 from preferendum.metrics.registry import metric
 from preferendum.scoring.annotated import annotated_sentences

@@ -30,6 +30,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, BinaryIO, TypeVar, cast
 
+from preferendum.formats.archive import study_checks
 from preferendum.formats.archive.study_records import (
     AnnotatorRecord,
     AssignmentRecord,
@@ -45,7 +46,7 @@ from preferendum.formats.archive.study_records import (
     StudyArchive,
     UploadRecord,
 )
-from preferendum.formats.checks import limits, shapes, strict_json, study_checks
+from preferendum.formats.checks import limits, shapes, strict_json
 from preferendum.formats.checks.complaints import Complaints, Place, escaped, shown
 from preferendum.formats.readers.draft import Draft
 from preferendum.formats.readers.lines import read_lines

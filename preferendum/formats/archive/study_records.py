@@ -12,16 +12,14 @@ from preferendum.formats.checks import limits, shapes
 from preferendum.formats.not_judged import BY_HAND, RULES
 from preferendum.formats.questionnaire import MOST_QUESTIONS, Question
 from preferendum.formats.reasons import NOTE_CHARACTERS, WORDS_CHARACTERS
-from preferendum.formats.records import Extra, Of, Topic
+from preferendum.formats.records import Extra, Kind, Of, Topic
 from preferendum.formats.settings import StudySettings
 
-Kind = Literal["human", "machine", "simulated"]
 State = Literal["open", "judged", "skipped", "expired", "void"]
 Use = Literal["training", "gold"]
 Report = Literal["fragment", "same", "offensive", "other"]
 ScoredByName = Literal["recommended", "published"]
 
-KINDS: tuple[str, ...] = get_args(Kind)
 USES: tuple[str, ...] = get_args(Use)
 REASONS = ("random", "suggested", "imported", "training", "gold", "repeat")
 SKIP_REASONS = ("", "unclear", "broken", "language", "other")
@@ -47,16 +45,6 @@ Count = Annotated[int, shapes.whole(0, 2**31 - 1)]
 Large = Annotated[int, shapes.whole(0, 2**63 - 1)]
 Member = Annotated[int, shapes.whole(1, 2**31 - 1)]
 Positive = Annotated[float, shapes.real(0)]
-
-
-def design_weight(reason: object, given: Any = None) -> float:
-    """How many times likelier a pair would have been drawn if all that were left had been equally likely.
-
-    Where nothing is `given`, a pair that was suggested was not drawn by lot (0), and others were equally likely (1).
-    """
-    if given is None:
-        return 0.0 if reason == "suggested" else 1.0
-    return float(given)
 
 
 @dataclass(frozen=True, slots=True)

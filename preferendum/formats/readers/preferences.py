@@ -8,7 +8,6 @@ from collections.abc import Iterable, Mapping
 from typing import Any, BinaryIO, Literal, cast, get_args
 
 from preferendum.formats.answers import LETTERS
-from preferendum.formats.archive.study_records import KINDS, design_weight
 from preferendum.formats.checks import shapes, strict_json
 from preferendum.formats.checks.complaints import Place, kind, shown
 from preferendum.formats.checks.text import clean, name
@@ -17,7 +16,7 @@ from preferendum.formats.readers.lines import Sink, read_lines
 from preferendum.formats.readers.tables import Columns, number, read_rows, write_rows
 from preferendum.formats.readers.topics import named
 from preferendum.formats.reasons import NOTE_CHARACTERS, WORDS_CHARACTERS
-from preferendum.formats.records import Of, Preference
+from preferendum.formats.records import KINDS, Of, Preference, design_weight
 
 NEEDED = ("topic", "a", "b", "winner")
 OPTIONAL = ("annotator", "seconds", "at")

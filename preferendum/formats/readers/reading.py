@@ -9,17 +9,17 @@ from pathlib import Path
 from typing import BinaryIO
 
 from preferendum.formats.checks import limits, strict_json
-from preferendum.formats.checks.checking import assembled
 from preferendum.formats.checks.complaints import Complaints, Place, escaped, shown
 from preferendum.formats.checks.text import decode
 from preferendum.formats.readers import late, preferences, topics
-from preferendum.formats.readers.corpus import read_corpus, recognised
+from preferendum.formats.readers.corpora import corpus_of
 from preferendum.formats.readers.draft import Draft
 from preferendum.formats.readers.folder import belongs, read_folder
 from preferendum.formats.readers.lines import first_line
 from preferendum.formats.readers.packed import MAGIC, Archive, nested
 from preferendum.formats.readers.sources import BROKEN, Source, directory_sources, file_source, unwrapped
 from preferendum.formats.readers.tables import Columns, read_header
+from preferendum.formats.readers.whole import assembled
 from preferendum.formats.records import Bundle, Existing, MetricScore
 
 Reader = Callable[[BinaryIO, Place, Draft], None]
@@ -111,9 +111,10 @@ def _read_sources(sources: list[Source], place: Place, draft: Draft) -> None:
     """Read each file by its form; unknown forms get a complaint, files that were sent by accident a remark."""
     wanted = [source for source in sources if not source.is_debris()]
     debris = [source for source in sources if source.is_debris()]
-    if recognised(wanted) and not any("topics" in source.parts[:-1] for source in wanted):
+    corpus = corpus_of(wanted)
+    if corpus is not None and not any("topics" in source.parts[:-1] for source in wanted):
         _remark_on(debris, place)
-        read_corpus(wanted, place, draft)
+        corpus.read(wanted, place, draft)
         return
     wanted = unwrapped(wanted)
     if special := _special(wanted):

@@ -23,15 +23,15 @@ from preferendum.formats.checks import limits, strict_json
 from preferendum.formats.checks.complaints import Complaints, Place, shown
 from preferendum.formats.checks.text import blank, clean, name
 from preferendum.formats.pyramid import Annotation, Peer, Pyramid
-from preferendum.formats.readers import duc, nist, tac
 from preferendum.formats.readers.draft import Draft
 from preferendum.formats.readers.pyramid_json import annotation_as_json, annotation_from
-from preferendum.formats.readers.pyramid_xml import read_peer, read_pyramid
 from preferendum.formats.readers.ratings import HIGHEST
-from preferendum.formats.readers.sgml import Statement, lenient_text, read_document, read_statements, read_summary
 from preferendum.formats.readers.sources import Source
 from preferendum.formats.readers.topics import checked_text
 from preferendum.formats.records import Remark, Summary, Text, Topic
+from preferendum.methods.corpora import duc, nist, tac
+from preferendum.methods.corpora.pyramid_xml import read_peer, read_pyramid
+from preferendum.methods.corpora.sgml import Statement, lenient_text, read_document, read_statements, read_summary
 
 Value = TypeVar("Value")
 

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import re
 
-from preferendum.formats.readers.nist import Layout
+from preferendum.methods.corpora.nist import Layout
 
 _RESPONSIVENESS = Layout(3, {4: "responsiveness"}, assessor=2)
 _CONTENT = Layout(3, {4: "content_responsiveness"}, assessor=2)

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import re
 
-from preferendum.formats.readers.nist import Layout
+from preferendum.methods.corpora.nist import Layout
 
 _PEER = Layout(
     1,
