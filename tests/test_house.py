@@ -215,8 +215,9 @@ def test_an_archive_has_a_word_for_everything_that_a_row_may_hold():
     from annotate.models import Annotator, Assignment, Judgment, Questionnaire, ReportedPair
     from preferendum.formats import answers
     from preferendum.formats.archive import study_records
+    from preferendum.formats.records import KINDS
 
-    assert set(study_records.KINDS) == set(Annotator.Kind.values)
+    assert set(KINDS) == set(Annotator.Kind.values)
     assert set(get_args(study_records.State)) == set(Assignment.State.values)
     assert set(study_records.REASONS) == set(Assignment.Reason.values)
     assert set(study_records.SKIP_REASONS) == {"", *Assignment.SkipReason.values}

@@ -18,7 +18,6 @@ from hypothesis import strategies as st
 from preferendum import formats
 from preferendum.formats.archive import study
 from preferendum.formats.archive.study_records import (
-    KINDS,
     AnnotatorRecord,
     AssignmentRecord,
     FitRecord,
@@ -37,7 +36,7 @@ from preferendum.formats.archive.study_records import (
 )
 from preferendum.formats.pyramid import Annotation, Contributor, Part, Pyramid, Scu
 from preferendum.formats.questionnaire import Question
-from preferendum.formats.records import Summary, Text, Topic
+from preferendum.formats.records import KINDS, Summary, Text, Topic
 from preferendum.formats.settings import StudySettings
 from tests.formats import strategies
 
