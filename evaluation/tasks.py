@@ -82,7 +82,7 @@ TURN = 1.0
 
 
 def _take_turn(steps: Iterable[object], seconds: float) -> None:
-    """Take steps for one turn, at least one: other work waits. The next turn goes on from there."""
+    """Take steps for one turn, at least one: other work waits. The next turn continues from there."""
     until = time.perf_counter() + seconds
     for _step in steps:
         if time.perf_counter() > until:

@@ -23,8 +23,8 @@ from benchmarks.archive.without_references import table
 from benchmarks.corpora import DOCUMENTS, POOLS, SETS, read
 from preferendum.evidence import Evidence
 from preferendum.fit.similarity import similarity
-from preferendum.formats.readers.trained_metrics import TrainedMetric, written_trained_metric
 from preferendum.methods.meta.scores import judged_topics
+from preferendum.methods.metrics.trained.files import TrainedMetric, written_trained_metric
 from preferendum.methods.training.preference_training import PreferenceCourse
 from preferendum.methods.training.subset_regression import NotConverged
 from preferendum.methods.training.training import TRAINERS, Course, TooLittle, Training, topic_examples

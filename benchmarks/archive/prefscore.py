@@ -18,9 +18,9 @@ from pathlib import Path
 from benchmarks.archive.without_references import shown
 from benchmarks.corpora import SETS, read
 from preferendum.evidence import Evidence
-from preferendum.formats.readers.trained_metrics import TrainedMetric, written_trained_metric
 from preferendum.methods.analyses.metric_agreement.report import Sampling, metric_agreement
 from preferendum.methods.meta.scores import collect, judged_topics
+from preferendum.methods.metrics.trained.files import TrainedMetric, written_trained_metric
 from preferendum.methods.training.preference_training import PreferenceCourse
 from preferendum.metrics import registry
 

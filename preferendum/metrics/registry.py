@@ -114,7 +114,8 @@ class Family:
     `options`: by name; `either`: those that contradict each other. `takes`: what must follow the name before any
     option, such as FILE; `make` finds it among the options. `titles`: by the name of a metric, what it is called on
     pages, if that is not its name in capitals. `for_studies`: whether a study can have its summaries scored with them;
-    `across_topics`: whether the scores of one topic rest on other topics, too; `place`: in lists, the smallest first.
+    `across_topics`: whether the scores of one topic rest on other topics, too; `place`: in lists, the smallest first;
+    `cites`: the key of their paper in `preferendum.show.citations`.
     """
 
     names: tuple[str, ...]
@@ -126,6 +127,7 @@ class Family:
     for_studies: bool = True
     across_topics: bool = False
     place: int = 100
+    cites: str = ""
 
 
 class UnknownMetric(ValueError):

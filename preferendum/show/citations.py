@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
+from preferendum.metrics.registry import family_of
 from preferendum.show.latex import escaped
 
 
@@ -201,20 +202,12 @@ CITATIONS: Mapping[str, Citation] = {
         "54--75",
     ),
 }
-#: The paper of a metric, by the beginning of its name.
-OF_METRICS: Mapping[str, str] = {
-    "rouge": "lin-2004-rouge",
-    "pyramid": "nenkova-passonneau-2004-evaluating",
-    "autosummeng": "giannakopoulos-etal-2008-summarization",
-    "memog": "giannakopoulos-etal-2008-summarization",
-    "vert": "oliveira-etal-2008-evaluating",
-    **dict.fromkeys(("js", "kl", "cosine", "topic-", "unigram", "multinomial"), "louis-nenkova-2013-automatically"),
-}
 
 
 def of_metric(name: str) -> str | None:
     """The key of the paper of a metric, if we know it."""
-    return next((key for start, key in OF_METRICS.items() if name.startswith(start)), None)
+    family = family_of(name.partition(":")[0])
+    return family.cites or None if family else None
 
 
 def program(version: str) -> Citation:

@@ -98,10 +98,10 @@ class AtWork(Protocol):
 class Work:
     """An analysis as the worker does it.
 
-    `name`: of its records; `task`: of the worker, if that is another. `compute`: takes steps, each of which saves
-    something, and may be stopped between them if it takes `turns`. `of_topics`: the name of what it keeps of single
-    topics. `patience`: after a success it rests for so many times its duration. `most_ratings`: more of them are left
-    to the command line.
+    `name`: of its records; `task`: of the worker, if that is another. `compute`: takes steps and saves something in
+    each; if it takes `turns`, it may be stopped between them. `of_topics`: the name of what it keeps of single topics.
+    `patience`: after a success it rests for so many times its duration. `most_ratings`: more of them are left to the
+    command line.
     """
 
     name: str

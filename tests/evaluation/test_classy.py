@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 
 from preferendum.evidence import Evidence, Judgments, SummaryText, with_bases
-from preferendum.formats.readers.trained_metrics import CONTENT, LINGUISTIC
 from preferendum.methods.metrics.rouge.scores import scores
 from preferendum.methods.metrics.trained.classy import Classy, content, linguistic
+from preferendum.methods.metrics.trained.files import CONTENT, LINGUISTIC
 from preferendum.metrics.registry import MissingEvidence, Need, check
 
 NONE = Judgments(*(np.empty(0, dtype=kind) for kind in (np.int64, np.int64, float, float, np.int64)))

@@ -414,7 +414,7 @@ def test_a_reader_that_stops_reading_is_no_accident(judged: list[str]) -> None:
 
 
 def test_every_command_has_the_same_output_options(run: Run) -> None:
-    for command in command_line.COMMANDS:
+    for command in command_line.all_commands():
         _, out, _ = run(command.name, "--help")
         assert ("--format" in out) is not command.makes_file
         assert "--output" in out

@@ -11,9 +11,9 @@ import pytest
 
 from preferendum.evidence import Evidence, Judgments, SummaryText, evidence
 from preferendum.formats import Text, Topic, read
-from preferendum.formats.readers.trained_metrics import written_trained_metric
 from preferendum.methods.metrics.divergence.scores import GAMMA
 from preferendum.methods.metrics.trained.classy import linguistic
+from preferendum.methods.metrics.trained.files import written_trained_metric
 from preferendum.methods.metrics.trained.prefscore import FEATURES, Prefscore
 from preferendum.methods.metrics.trained.scores import digest
 from preferendum.methods.training.preference_training import PENALTY, PreferenceCourse, bradley_terry

@@ -7,9 +7,9 @@ import numpy as np
 import pytest
 
 from preferendum.evidence import Evidence
-from preferendum.formats.readers.trained_metrics import KINDS as WRITTEN
-from preferendum.formats.readers.trained_metrics import LeftOut, Linear, Source, TrainedMetric, written_trained_metric
 from preferendum.methods.metrics.trained.classy import content, linguistic
+from preferendum.methods.metrics.trained.files import KINDS as WRITTEN
+from preferendum.methods.metrics.trained.files import LeftOut, Linear, Source, TrainedMetric, written_trained_metric
 from preferendum.methods.metrics.trained.scores import KINDS, digest
 from preferendum.metrics.registry import MissingEvidence, UnknownMetric, metric, prepared
 from tests.evaluation.test_classy import REFERENCES, SUMMARY, topic

@@ -17,9 +17,9 @@ from scipy.optimize import nnls
 from preferendum.cli.__main__ import main
 from preferendum.evidence import Evidence, SummaryText
 from preferendum.formats import read
-from preferendum.formats.readers.trained_metrics import KINDS, LeftOut, read_trained_metric
 from preferendum.formats.serialization import from_json
 from preferendum.methods.metrics.trained.classy import content, linguistic
+from preferendum.methods.metrics.trained.files import KINDS, LeftOut, read_trained_metric
 from preferendum.methods.metrics.trained.scores import Trained, opened
 from preferendum.methods.training.training import (
     TRAINERS,

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from preferendum.formats import Refused, message
-from preferendum.formats.readers.trained_metrics import (
+from preferendum.methods.metrics.trained.files import (
     LeftOut,
     Linear,
     Source,

@@ -18,7 +18,7 @@ from scipy.special import expit
 
 from preferendum.about import __version__
 from preferendum.evidence import Evidence, SummaryText
-from preferendum.formats.readers.trained_metrics import LeftOut, Linear, Source, TrainedMetric
+from preferendum.methods.metrics.trained.files import LeftOut, Linear, Source, TrainedMetric
 from preferendum.methods.metrics.trained.mutations import NEGATIVES, Text, chain
 from preferendum.methods.metrics.trained.prefscore import FEATURES, Documents, Prefscore
 from preferendum.methods.metrics.trained.scores import digest

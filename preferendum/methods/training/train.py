@@ -13,11 +13,11 @@ from preferendum.cli.common import Command, InputError
 from preferendum.cli.tables import Table, as_text
 from preferendum.evidence import Evidence, evidence, with_bases
 from preferendum.formats.checks import limits
-from preferendum.formats.readers import trained_metrics
-from preferendum.formats.readers.trained_metrics import KINDS, TrainedMetric, written_trained_metric
 from preferendum.methods.analyses.assessors.report import without_assessors
 from preferendum.methods.compared import listed
 from preferendum.methods.metrics.input_similarity import TOPIC_WORDS
+from preferendum.methods.metrics.trained import files as trained_metrics
+from preferendum.methods.metrics.trained.files import KINDS, TrainedMetric, written_trained_metric
 from preferendum.methods.metrics.trained.prefscore import Documents
 from preferendum.methods.training.preference_training import PreferenceCourse
 from preferendum.methods.training.subset_regression import NotConverged

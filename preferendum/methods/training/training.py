@@ -23,9 +23,9 @@ from numpy.typing import NDArray
 
 from preferendum.about import __version__
 from preferendum.evidence import Evidence
-from preferendum.formats.readers.trained_metrics import BASE, LeftOut, Linear, Source, TrainedMetric
-from preferendum.formats.readers.trained_metrics import KINDS as WRITTEN
 from preferendum.methods.analyses.metric_agreement.report import Sampling, dimension_agreement
+from preferendum.methods.metrics.trained.files import BASE, LeftOut, Linear, Source, TrainedMetric
+from preferendum.methods.metrics.trained.files import KINDS as WRITTEN
 from preferendum.methods.metrics.trained.linear import combined, least_squares
 from preferendum.methods.metrics.trained.scores import KINDS, Features, digest
 from preferendum.methods.training.subset_regression import METHODS, Examples, Method, are_determined
@@ -187,7 +187,7 @@ def _xy(table: Table) -> tuple[Matrix, Vector]:
     return table.examples.X, table.examples.y
 
 
-#: By the name of a method (`preferendum.formats.readers.trained_metrics.KINDS`).
+#: By the name of a method (`preferendum.methods.metrics.trained.files.KINDS`).
 TRAINERS: Mapping[str, Trainer] = {
     **{name: SubsetTrainer(method) for name, method in METHODS.items()},
     "least-squares": LeastSquaresTrainer(),

@@ -14,9 +14,9 @@ from preferendum.cli import common
 from preferendum.cli.common import Command, InputError, Output
 from preferendum.evidence import Evidence, Settings
 from preferendum.formats.checks.complaints import Complaints, Place
-from preferendum.formats.readers.sentence_values import read_sentence_values
 from preferendum.methods.analyses.sentence_ranking import show as sentence_ranking
 from preferendum.methods.analyses.sentence_ranking.report import SMOOTHINGS, sentence_report, values_from
+from preferendum.methods.analyses.sentence_ranking.values import read_sentence_values
 from preferendum.methods.meta.agreement import Vector
 from preferendum.results import to_json
 from preferendum.results.metrics import Values

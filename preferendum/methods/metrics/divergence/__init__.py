@@ -10,4 +10,13 @@ TITLES = {
     "kl-summary": gettext_noop("KL divergence of the summary"),
     "js-consensus": gettext_noop("JS divergence from the consensus"),
 }
-register(Family(tuple(TITLES), {}, later(f"{__name__}.scores"), titles=TITLES, place=40))
+register(
+    Family(
+        tuple(TITLES),
+        {},
+        later(f"{__name__}.scores"),
+        titles=TITLES,
+        place=40,
+        cites="louis-nenkova-2013-automatically",
+    )
+)

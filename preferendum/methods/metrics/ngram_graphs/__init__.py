@@ -9,5 +9,6 @@ register(
         later(f"{__name__}.scores"),
         titles={"autosummeng": "AutoSummENG", "memog": "MeMoG"},
         place=20,
+        cites="giannakopoulos-etal-2008-summarization",
     )
 )

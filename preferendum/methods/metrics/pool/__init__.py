@@ -11,5 +11,6 @@ register(
         titles={"js-pool": gettext_noop("JS divergence from standard summarizers")},
         across_topics=True,
         place=70,
+        cites="louis-nenkova-2013-automatically",
     )
 )

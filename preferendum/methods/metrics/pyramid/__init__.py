@@ -14,5 +14,6 @@ register(
         later(f"{__name__}.scores"),
         titles={"pyramid": gettext_noop("Pyramid"), "pyramid-original": gettext_noop("Pyramid, original")},
         place=90,
+        cites="nenkova-passonneau-2004-evaluating",
     )
 )

@@ -30,7 +30,16 @@ OPTIONS = {
 
 def _register(names: tuple[str, ...], options: dict[str, Option]) -> None:
     contradictions = (frozenset({"local", "global"}), frozenset({"p", "alpha"}), frozenset({"words", "bytes"}))
-    register(Family(names, OPTIONS | options, later(f"{__name__}.scores"), either=contradictions, place=10))
+    register(
+        Family(
+            names,
+            OPTIONS | options,
+            later(f"{__name__}.scores"),
+            either=contradictions,
+            place=10,
+            cites="lin-2004-rouge",
+        )
+    )
 
 
 _register(("rouge-1", "rouge-2", "rouge-3", "rouge-4", "rouge-l"), {})

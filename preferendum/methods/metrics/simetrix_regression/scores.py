@@ -17,8 +17,8 @@ from numpy.typing import NDArray
 
 from preferendum.evidence import Evidence, Settings, evidence
 from preferendum.formats import read
-from preferendum.formats.readers.trained_metrics import KINDS
 from preferendum.methods.metrics.input_similarity import TOPIC_WORDS
+from preferendum.methods.metrics.trained.files import KINDS
 from preferendum.methods.metrics.trained.linear import combined, least_squares
 from preferendum.metrics import registry
 from preferendum.metrics.registry import Metric, MissingEvidence, Need, Options, UnknownMetric

@@ -35,9 +35,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from preferendum.evidence import Evidence
-from preferendum.formats.readers.trained_metrics import BASE, CONTENT, LINGUISTIC
 from preferendum.methods.metrics.rouge.scores import USUAL
 from preferendum.methods.metrics.rouge.units import tokens_by_sentence
+from preferendum.methods.metrics.trained.files import BASE, CONTENT, LINGUISTIC
 from preferendum.metrics import registry
 from preferendum.metrics.registry import Need
 

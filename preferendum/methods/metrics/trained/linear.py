@@ -11,7 +11,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from preferendum.formats.readers.trained_metrics import Linear
+from preferendum.methods.metrics.trained.files import Linear
 
 Vector = NDArray[np.float64]
 Matrix = NDArray[np.float64]

@@ -23,9 +23,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from preferendum.evidence import Evidence
-from preferendum.formats.readers.trained_metrics import KINDS
 from preferendum.methods.metrics.divergence.scores import BINS_PER_WORD, GAMMA, smoothed
 from preferendum.methods.metrics.trained.classy import linguistic
+from preferendum.methods.metrics.trained.files import KINDS
 from preferendum.metrics import registry
 from preferendum.metrics.registry import Need
 from preferendum.vocabulary.words import aligned, words, words_of_documents

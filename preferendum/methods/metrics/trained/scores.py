@@ -17,11 +17,11 @@ from numpy.typing import NDArray
 
 from preferendum.evidence import Evidence, Settings
 from preferendum.formats.checks.complaints import message
-from preferendum.formats.readers.trained_metrics import Linear, Source, TrainedMetric, read_trained_metric
 from preferendum.formats.records import Refused
 from preferendum.methods.metrics.simetrix_regression import scores as simetrix_regression
 from preferendum.methods.metrics.trained import IN_SAMPLE
 from preferendum.methods.metrics.trained.classy import Classy
+from preferendum.methods.metrics.trained.files import Linear, Source, TrainedMetric, read_trained_metric
 from preferendum.methods.metrics.trained.linear import combined
 from preferendum.methods.metrics.trained.prefscore import Prefscore
 from preferendum.metrics.registry import MissingEvidence, Need, Options, UnknownMetric

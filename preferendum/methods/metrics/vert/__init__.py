@@ -9,5 +9,6 @@ register(
         later(f"{__name__}.scores"),
         either=(frozenset({"f", "chi2"}),),
         place=30,
+        cites="oliveira-etal-2008-evaluating",
     )
 )
