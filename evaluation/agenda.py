@@ -197,8 +197,8 @@ DUE: Mapping[of_analyses.When, Callable[[str], QuerySet[Any, Any]]] = {
 def _of_analysis(own: of_analyses.Work) -> Kind:
     behind = partial(DUE[own.when], own.name)
     if own.when == "valued":
-        return Kind(own.task, own.task, behind, large=LARGE_TOPIC, **SELDOM)
-    return _of_study(own.task, own.task, behind, turns=own.turns, patience=own.patience)
+        return Kind(own.task, own.claim, behind, large=LARGE_TOPIC, **SELDOM)
+    return _of_study(own.task, own.claim, behind, turns=own.turns, patience=own.patience)
 
 
 #: Metrics and figures about annotators can wait; what explains the scores waits until no topic waits for scores.

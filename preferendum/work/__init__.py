@@ -98,10 +98,10 @@ class AtWork(Protocol):
 class Work:
     """An analysis as the worker does it.
 
-    `name`: of its records; `task`: of the worker, if that is another. `compute`: takes steps and saves something in
-    each; if it takes `turns`, it may be stopped between them. `of_topics`: the name of what it keeps of single topics.
-    `patience`: after a success it rests for so many times its duration. `most_ratings`: more of them are left to the
-    command line.
+    `name`: of its records; `task`, `claim`: of the worker, where that is another. `compute`: takes steps and saves
+    something in each; if it takes `turns`, it may be stopped between them. `of_topics`: the name of what it keeps of
+    single topics. `patience`: after a success it rests for so many times its duration. `most_ratings`: more of them
+    are left to the command line.
     """
 
     name: str
@@ -113,9 +113,11 @@ class Work:
     turns: bool = False
     patience: float = 0.0
     most_ratings: int = 0
+    claim: str = ""
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "task", self.task or self.name)
+        object.__setattr__(self, "claim", self.claim or self.name)
 
 
 _works: dict[str, Work] = {}

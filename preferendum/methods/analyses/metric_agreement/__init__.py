@@ -18,7 +18,11 @@ register(
         left_out=gettext_noop("No summary has both a human score and a score by a metric."),
     )
 )
-work.register(Work("metrics", "scored", work.later(f"{__name__}.compute"), task="compare_metrics", patience=2.0))
+work.register(
+    Work(
+        "metrics", "scored", work.later(f"{__name__}.compute"), task="compare_metrics", patience=2.0, claim="agreement"
+    )
+)
 work.register(
     Work(
         "intervals",
@@ -27,5 +31,6 @@ work.register(
         frozenset({"scores", "annotators"}),
         "bound_metrics",
         turns=True,
+        claim="bounds",
     )
 )

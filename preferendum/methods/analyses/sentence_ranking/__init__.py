@@ -32,5 +32,6 @@ work.register(
         frozenset({"topics"}),
         "rank_sentences",
         "sentence-ranking",
+        claim="sentences",
     )
 )

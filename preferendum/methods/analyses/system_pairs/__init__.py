@@ -22,4 +22,13 @@ register(
         ),
     )
 )
-work.register(Work("pairs-of-systems", "bounded", work.later(f"{__name__}.compute"), task="count_pairs", turns=True))
+work.register(
+    Work(
+        "pairs-of-systems",
+        "bounded",
+        work.later(f"{__name__}.compute"),
+        task="count_pairs",
+        turns=True,
+        claim="system_pairs",
+    )
+)
