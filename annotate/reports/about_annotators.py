@@ -7,13 +7,12 @@ from django.utils.translation import gettext as _
 
 from annotate.models import AnsweredQuestionnaire, Participation, Questionnaire, Result, Study, Summary
 from annotate.models.analysis import ResultQuerySet
-from annotate.reports.leaderboard import rows_of
-from annotate.reports.standing import by_author, tests_of, verdict
 from annotate.reports.what_if import score_of
 from preferendum.results import GroupOutcome
 from preferendum.show.analyses.about_annotators import AboutAnnotators, Answered
 from preferendum.show.analyses.annotator_groups import Group
 from preferendum.show.points import why_untested
+from preferendum.show.standing import by_author, rows_of, tests_of, verdict
 
 
 def of_study(study: Study) -> AboutAnnotators:

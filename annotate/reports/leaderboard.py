@@ -6,7 +6,7 @@ import hashlib
 import math
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from functools import partial
 from typing import Any
@@ -35,7 +35,6 @@ from annotate.models.study import sum_of_topics
 from annotate.reports import minutes, rests_on
 from annotate.reports.method import value_in_words
 from annotate.reports.rests_on import RestsOn
-from annotate.reports.standing import answer, by_author, open_tests, tests_of
 from annotate.reports.study import worker_is_there
 from preferendum.metrics.names import WIN_RATE
 from preferendum.results import (
@@ -53,6 +52,7 @@ from preferendum.results.scores import PredictedSystem, PredictedSystems, has_in
 from preferendum.results.statistics import Mean, quantile, rank, z_of
 from preferendum.show.analyses import annotator_agreement
 from preferendum.show.points import Unit, over_all_topics, unit_of, why_untested
+from preferendum.show.standing import answer, by_author, open_tests, rows_of, tests_of
 
 #: So many topics without judgments are named.
 NAMED = 3
@@ -529,28 +529,6 @@ def _by_length(
     scores = Score.objects.filter(summary__topic__in=topics, fit__judgments__gt=0, scored_by=ScoredBy.RECOMMENDED)
     means = scores.order_by().values_list("summary__system__name").annotate(Avg("by_length"))
     return ByLength.of({result.system: result.score for result in results}, dict(means))
-
-
-def rows_of(
-    results: Iterable[SystemResult],
-    differences: Iterable[Difference],
-    persons: Collection[str],
-    summaries: Mapping[str, int] | None = None,
-) -> list[LeaderboardRow]:
-    """The results with the systems that each is significantly better than."""
-    worse: dict[str, list[str]] = {}
-    for difference in differences:
-        if difference.significant:
-            worse.setdefault(difference.better, []).append(difference.worse)
-    return [
-        LeaderboardRow(
-            **asdict(result),
-            better_than=tuple(worse.get(result.system, ())),
-            summary=(summaries or {}).get(result.system),
-            person=result.system in persons,
-        )
-        for result in results
-    ]
 
 
 def _with_kept_ranks(results: Sequence[SystemResult], fit: Fit | None) -> Sequence[SystemResult]:

@@ -4,15 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import partial
 
 from django.utils.safestring import SafeString, mark_safe
 from django.utils.translation import gettext as _
 
 from annotate.reports.leaderboard import Board
 from preferendum.results import LeaderboardRow
-from preferendum.show.plots import NARROW, WIDE, Drawing, IntervalRow, interval_plot, rank_plot
-from preferendum.show.points import POINTS, Unit
+from preferendum.show.plots import NARROW, WIDE, Drawing, IntervalRow, rank_plot
+from preferendum.show.points import Unit, score_figure
 from preferendum.show.shown import figure
 
 
@@ -46,16 +45,7 @@ def board_scores(board: Board, rows: Sequence[LeaderboardRow]) -> Plot | None:
 
 def scores(rows: Sequence[IntervalRow], unit: Unit) -> Plot | None:
     """Rows of systems; importance has a reference line at 0."""
-    has_intervals = any(row.low is not None for row in rows)
-    label = (
-        _("Scores of %(n)d systems with 95%% intervals; the table says the same in numbers")
-        if has_intervals
-        else _("Scores of %(n)d systems; the table says the same in numbers")
-    )
-    draw = partial(interval_plot, reference=0.0 if unit.times == POINTS else None)
-    heads = _("rank"), _("system")
-    title = _("score, with its 95% interval") if has_intervals else _("score")
-    return plot_of(draw, rows, label % {"n": len(rows)}, unit.named(title), heads) if rows else None
+    return next((Plot(own.draw) for own in score_figure(rows, unit)), None)
 
 
 def board_ranks(board: Board, most: int) -> Plot | None:

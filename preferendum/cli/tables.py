@@ -3,22 +3,18 @@
 from __future__ import annotations
 
 import io
-import textwrap
-import unicodedata
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 
 from preferendum.formats.readers.tables import write_rows
-from preferendum.show import shown
+from preferendum.show import shown, text
 from preferendum.show.latex import one_line, write_latex
 from preferendum.show.plots import decimals
 from preferendum.show.shown import Cell
 
 P_VALUES = frozenset(("p", "Holm", "Williams"))
 P_DECIMALS = 4
-#: How long the lines of a note are.
-NOTE = 100
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,17 +61,9 @@ def as_latex(tables: Sequence[Table | shown.Table]) -> str:
 
 
 def _text(table: Table | shown.Table) -> str:
-    heads, rows, right = _laid_out(table)
-    cells = [heads, *rows]
-    widths = [max(_width(row[k]) for row in cells) for k in range(len(heads))]
-    lines = _heading(table)
-    for row in cells if rows else []:
-        padded = [
-            " " * (width - _width(cell)) + cell if to_the_right else cell + " " * (width - _width(cell))
-            for cell, width, to_the_right in zip(row, widths, right, strict=True)
-        ]
-        lines.append(("  " + "  ".join(padded)).rstrip())
-    return "\n".join(lines)
+    if isinstance(table, shown.Table):
+        return text.as_text(table)
+    return "\n".join([*filter(None, map(one_line, (table.title, *table.notes))), *text.aligned(*_laid_out(table))])
 
 
 def _latex(table: Table | shown.Table) -> str:
@@ -86,17 +74,9 @@ def _latex(table: Table | shown.Table) -> str:
     return write_latex(heads, alignment, rows, shown.sentences(table.title, *table.notes))
 
 
-def _laid_out(table: Table | shown.Table) -> tuple[list[str], list[list[str]], list[bool]]:
+def _laid_out(table: Table) -> tuple[list[str], list[list[str]], list[bool]]:
     """Heads and cells as people read them, and which columns are right-aligned."""
-    if isinstance(table, shown.Table):
-        return table.heads, table.texts(), [not column.is_text for column in table.read]
     return list(table.columns), _shown(table), _numeric(table)
-
-
-def _heading(table: Table | shown.Table) -> list[str]:
-    if isinstance(table, shown.Table):
-        return [table.title, *textwrap.wrap(table.note, NOTE)]
-    return [one_line(line) for line in (table.title, *table.notes) if line]
 
 
 def _shown(table: Table) -> list[list[str]]:
@@ -120,9 +100,3 @@ def _cell(places: int, cell: Cell) -> str:
 
 def _numeric(table: Table) -> list[bool]:
     return [not any(isinstance(row[k], str) for row in table.rows) for k in range(len(table.columns))]
-
-
-def _width(text: str) -> int:
-    """The places that a text takes in a terminal: wide characters two, marks none."""
-    wide = sum(unicodedata.east_asian_width(character) in "WF" for character in text)
-    return len(text) + wide - sum(unicodedata.combining(character) > 0 for character in text)

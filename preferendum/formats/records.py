@@ -139,6 +139,10 @@ class Remark:
     said: str
     params: Mapping[str, Any] = dataclasses.field(default_factory=dict)
 
+    def __str__(self) -> str:
+        """What it says, as compilers print it: file:line: field: ..."""
+        return f"{_where(self)}{self.said % self.params}"
+
 
 @dataclass(frozen=True, slots=True)
 class Bundle:
@@ -202,6 +206,14 @@ class Complaint:
     expected: str
     params: Mapping[str, Any] = dataclasses.field(default_factory=dict)
 
+    def __str__(self) -> str:
+        """One line as compilers print it: file:line: field: found ...; expected ..."""
+        return f"{_where(self)}found {self.found % self.params}; expected {self.expected % self.params}"
+
+
+def _where(own: Complaint | Remark) -> str:
+    return own.file + (f":{own.line}" if own.line else "") + ": " + (f"{own.field}: " if own.field else "")
+
 
 class Refused(Exception):
     """A file that is not taken, with every reason found (at most `LIMIT`, then a last one that says so)."""
@@ -209,7 +221,7 @@ class Refused(Exception):
     LIMIT = 200
 
     def __init__(self, complaints: tuple[Complaint, ...]) -> None:
-        super().__init__(f"{len(complaints)} complaints, the first: {complaints[0]}")
+        super().__init__("\n".join(map(str, complaints)))
         self.complaints = complaints
 
 

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from statistics import median_low
 
 from preferendum.formats.words import gettext as _
@@ -12,8 +13,8 @@ from preferendum.formats.words import ngettext
 from preferendum.metrics.names import WIN_RATE
 from preferendum.results.scores import is_tested
 from preferendum.results.statistics import DECIMALS
-from preferendum.show.plots import IntervalRow
-from preferendum.show.shown import DASH
+from preferendum.show.plots import IntervalRow, interval_plot
+from preferendum.show.shown import DASH, Figure, figure
 
 #: So many points are an importance of 1.
 POINTS = 100.0
@@ -86,6 +87,21 @@ def unit_of(score: str, figures: Iterable[tuple[float | None, float | None, floa
     width = times * median_low(widths)
     decimals = least if width <= 0 else min(DECIMALS, max(least, math.ceil(1 - math.log10(width))))
     return Unit(times, decimals, "%" if score == WIN_RATE else "")
+
+
+def score_figure(rows: Sequence[IntervalRow], unit: Unit) -> list[Figure]:
+    """The plot of systems with their intervals; none without rows. Importance has a reference line at 0."""
+    if not rows:
+        return []
+    has_intervals = any(row.low is not None for row in rows)
+    label = (
+        _("Scores of %(n)d systems with 95%% intervals; the table says the same in numbers")
+        if has_intervals
+        else _("Scores of %(n)d systems; the table says the same in numbers")
+    )
+    draw = partial(interval_plot, reference=0.0 if unit.times == POINTS else None)
+    title = unit.named(_("score, with its 95% interval") if has_intervals else _("score"))
+    return figure("scores", title, "", draw, rows, label % {"n": len(rows)}, title, (_("rank"), _("system")))
 
 
 def why_untested(score: str) -> str:

@@ -26,7 +26,6 @@ from annotate.reports.leaderboard import Board
 from annotate.reports.method import settings_in_words
 from annotate.reports.plots import Plot
 from annotate.reports.scores import parts_of, tinted, with_names, word_terms
-from annotate.reports.standing import brackets
 from annotate.reports.words_in_common import mark_shared
 from annotate.views.research.analyses import table_part
 from annotate.views.research.pages import LATEX, UNCHANGED, as_file, csv_table, digest, is_seen, page
@@ -40,6 +39,7 @@ from preferendum.show.latex import write_latex
 from preferendum.show.plots import Scale
 from preferendum.show.points import Unit, unit_of, what_a_point_is, what_a_win_rate_is
 from preferendum.show.shown import as_it_is, p_value, sentences
+from preferendum.show.standing import brackets
 
 COLUMNS = (
     "rank",

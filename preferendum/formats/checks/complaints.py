@@ -115,12 +115,7 @@ class Place(NamedTuple):
 
 def message(complaint: Complaint | Remark) -> str:
     """One line as compilers print it: file:line: field: found ...; expected ..., or what the remark says."""
-    where = complaint.file + (f":{complaint.line}" if complaint.line else "")
-    what = f"{complaint.field}: " if complaint.field else ""
-    if isinstance(complaint, Remark):
-        return f"{where}: {what}{complaint.said % complaint.params}"
-    actual, expected = complaint.found % complaint.params, complaint.expected % complaint.params
-    return f"{where}: {what}found {actual}; expected {expected}"
+    return str(complaint)
 
 
 def shown(value: object, characters: int = SHOWN_CHARACTERS) -> str:

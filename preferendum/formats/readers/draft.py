@@ -8,7 +8,7 @@ from typing import Any, Generic, TypeVar
 
 from preferendum.formats.checks import limits
 from preferendum.formats.checks.complaints import Place
-from preferendum.formats.records import HumanScore, LateSummary, MetricScore, Preference, Topic
+from preferendum.formats.records import HumanScore, LateSummary, MetricScore, Of, Preference, Topic
 
 Record = TypeVar("Record")
 
@@ -23,13 +23,27 @@ class Placed(Generic[Record]):
 
 
 @dataclass(slots=True)
+class Alone:
+    """What rows of preferences may leave out where no topics need to come along; all of them as the first one does.
+
+    `of`: what rows compare that do not say so; `has_topics`: whether rows name their topic.
+    """
+
+    of: Of | None = None
+    has_topics: bool | None = None
+
+
+@dataclass(slots=True)
 class Draft:
+    """`alone`: given where preferences may come without topics."""
+
     topics: list[Placed[Topic]] = field(default_factory=list)
     summaries: list[Placed[LateSummary]] = field(default_factory=list)
     human_scores: list[Placed[HumanScore]] = field(default_factory=list)
     metric_scores: list[Placed[MetricScore]] = field(default_factory=list)
     preferences: list[Placed[Preference]] = field(default_factory=list)
     memory: int = 0
+    alone: Alone | None = None
 
     def add_topic(self, topic: Topic, place: Place) -> bool:
         """Add it, or complain and say False where there is too much."""

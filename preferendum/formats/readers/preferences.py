@@ -11,7 +11,7 @@ from preferendum.formats.answers import LETTERS
 from preferendum.formats.checks import shapes, strict_json
 from preferendum.formats.checks.complaints import Place, kind, shown
 from preferendum.formats.checks.text import clean, name
-from preferendum.formats.readers.draft import Draft
+from preferendum.formats.readers.draft import Alone, Draft
 from preferendum.formats.readers.lines import Sink, read_lines
 from preferendum.formats.readers.tables import Columns, number, read_rows, write_rows
 from preferendum.formats.readers.topics import named
@@ -21,6 +21,8 @@ from preferendum.formats.records import KINDS, Of, Preference, design_weight
 NEEDED = ("topic", "a", "b", "winner")
 OPTIONAL = ("annotator", "seconds", "at")
 COLUMNS = Columns(NEEDED, (*OPTIONAL, "of"), others=True)
+#: Of a table without topics.
+COLUMNS_ALONE = Columns(NEEDED[1:], ("topic", *OPTIONAL, "of"), others=True)
 
 #: What the two sides of a pair must be.
 TWO_OF: Mapping[Of, str] = {"sentences": "two different sentences", "summaries": "summaries of two systems"}
@@ -43,19 +45,19 @@ def read_preferences_jsonl(file: BinaryIO, place: Place, draft: Draft) -> None:
             if len(line.strip()) == 1:
                 return  # a pretty-printed file or an array: every line would be complained of
             continue
-        preference = _preference(here, given)
+        preference = _preference(here, given, draft.alone)
         if preference and not draft.add_row(draft.preferences, preference, here, preference.extra):
             return
 
 
 def read_preferences_csv(file: BinaryIO, place: Place, draft: Draft) -> None:
-    for here, row in read_rows(file, place, COLUMNS):
+    for here, row in read_rows(file, place, COLUMNS if draft.alone is None else COLUMNS_ALONE):
         given: dict[str, Any] = {key: value for key, value in row.items() if value or key in NEEDED}
         if "seconds" in given:
             given["seconds"] = number(here.key("seconds"), given["seconds"])
             if given["seconds"] is None:
                 continue
-        preference = _preference(here, given)
+        preference = _preference(here, given, draft.alone)
         if preference and not draft.add_row(draft.preferences, preference, here, preference.extra):
             return
 
@@ -135,11 +137,11 @@ def sentence_name(given: str) -> tuple[str, int] | None:
     return (match["document"], int(match["index"])) if match else None
 
 
-def _preference(place: Place, given: dict[str, Any]) -> Preference | None:
+def _preference(place: Place, given: dict[str, Any], alone: Alone | None) -> Preference | None:
     before = len(place.complaints.collected)
     given = {key: value for key, value in given.items() if value is not None or key not in _NULLABLE}
-    topic = named(place, given, "topic")
-    of = of_what(place.key("of"), given.get("of"))
+    topic = named(place, given, "topic") if alone is None else _topic_alone(place, given, alone)
+    of = of_what(place.key("of"), given.get("of") if alone is None else given.get("of") or _of_alone(given, alone))
     a, b = (_side(place, given, key, of) for key in ("a", "b"))
     if a and a == b:
         place.key("b").refuse("%(name)s on both sides", TWO_OF[of or "sentences"], name=shown(a))
@@ -168,6 +170,27 @@ def _preference(place: Place, given: dict[str, Any]) -> Preference | None:
         of=of or "sentences",
     )
     return preference if len(place.complaints.collected) == before else None
+
+
+def _topic_alone(place: Place, given: Mapping[str, Any], alone: Alone) -> str:
+    """The name of the topic; empty where no row has one."""
+    is_named = given.get("topic") not in (None, "")
+    if alone.has_topics is None:
+        alone.has_topics = is_named
+    if is_named != alone.has_topics:
+        actual = "%(what)s, and rows before it have none" if is_named else "nothing, and rows before it have one"
+        place.key("topic").refuse(actual, "a topic in every row, or in none", what=kind(given.get("topic")))
+        return ""
+    return named(place, given, "topic") if is_named else ""
+
+
+def _of_alone(given: Mapping[str, Any], alone: Alone) -> Of:
+    """What is compared where nothing is said: sentences if the first row names two as files do."""
+    if alone.of is None:
+        sides = [given.get(side) for side in ("a", "b")]
+        are_sentences = all(isinstance(side, str) and sentence_name(side) for side in sides)
+        alone.of = "sentences" if are_sentences else "summaries"
+    return alone.of
 
 
 def of_what(place: Place, value: Any) -> Of | None:

@@ -2,25 +2,28 @@
 
 from __future__ import annotations
 
+import io
+import json
 import os
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Mapping
+from datetime import date
 from pathlib import Path
-from typing import BinaryIO
+from typing import Any, BinaryIO
 
 from preferendum.formats.checks import limits, strict_json
 from preferendum.formats.checks.complaints import Complaints, Place, escaped, shown
 from preferendum.formats.checks.text import decode
 from preferendum.formats.readers import late, preferences, topics
 from preferendum.formats.readers.corpora import corpus_of
-from preferendum.formats.readers.draft import Draft
+from preferendum.formats.readers.draft import Alone, Draft, Placed
 from preferendum.formats.readers.folder import belongs, read_folder
 from preferendum.formats.readers.lines import first_line
 from preferendum.formats.readers.packed import MAGIC, Archive, nested
 from preferendum.formats.readers.sources import BROKEN, Source, directory_sources, file_source, unwrapped
 from preferendum.formats.readers.tables import Columns, read_header
 from preferendum.formats.readers.whole import assembled
-from preferendum.formats.records import Bundle, Existing, MetricScore
+from preferendum.formats.records import Bundle, Existing, MetricScore, Preference
 
 Reader = Callable[[BinaryIO, Place, Draft], None]
 
@@ -50,6 +53,10 @@ _OTHERS = {
     b"<html": "a web page",
 }
 _BEGINNING = 300
+#: What rows are called that are in no file.
+ROWS = "rows"
+#: How values print that stand for none: None, and NaN of Python, NaT and NA of pandas.
+_MISSING = frozenset(("None", "nan", "NaT", "<NA>"))
 _TOPIC = re.compile(rb'"(?:topic_id|documents)"\s*:')
 _PREFERENCE = re.compile(rb'"(?:winner|a|b)"\s*:')
 
@@ -64,9 +71,23 @@ def read(
 
     Raises `Refused` with every complaint; nothing else, whatever the bytes are.
     """
-    path = Path(path)
+    return assembled(*_drafted(Path(path), Draft(), name), existing=existing, language=language)
+
+
+def read_alone(source: str | os.PathLike[str] | Iterable[Any]) -> tuple[Bundle, tuple[Placed[Preference], ...]]:
+    """Everything in a file or in rows of dicts, of which preferences may come without topics; and the preferences with
+    the places where they stood.
+
+    Raises `Refused` with every complaint.
+    """
+    draft = Draft(alone=Alone())
+    is_path = isinstance(source, str | os.PathLike)
+    draft, place = _drafted(Path(source), draft, None) if is_path else _drafted_rows(source, draft)  # type: ignore[arg-type]
+    return assembled(draft, place), tuple(draft.preferences)
+
+
+def _drafted(path: Path, draft: Draft, name: str | None) -> tuple[Draft, Place]:
     place = Place(Complaints(), escaped(name or path.name or str(path)))
-    draft = Draft()
     try:
         if path.is_dir():
             sources = directory_sources(path, place, limits.DIRECTORY)
@@ -78,7 +99,38 @@ def read(
             _read_file(path, place, draft)
     except BROKEN as error:
         place.refuse("a file that cannot be read (%(why)s)", "a complete file", why=type(error).__name__)
-    return assembled(draft, existing, language, place)
+    return draft, place
+
+
+def _drafted_rows(rows: Iterable[Any], draft: Draft) -> tuple[Draft, Place]:
+    """Rows as lines of JSON, so that their forms and checks are those of files; a line's number is the row's."""
+    place = Place(Complaints(), ROWS)
+    lines = b"".join(_row_line(row, place.at(number)) for number, row in enumerate(rows, 1))
+    place.complaints.raise_if_any()
+    _read_table_or_lines(Source((ROWS,), ROWS, len(lines), lambda: io.BytesIO(lines)), place, draft)
+    return draft, place
+
+
+def _row_line(row: Any, here: Place) -> bytes:
+    """A row without the values that are missing, such as NaN in a table of pandas."""
+    if not isinstance(row, Mapping):
+        here.refuse("%(what)s", "a dict such as {'a': 'first', 'b': 'second', 'winner': 'a'}", what=type(row).__name__)
+        return b""
+    known = {key: value for key, value in row.items() if isinstance(value, str) or str(value) not in _MISSING}
+    try:
+        return json.dumps(known, default=_plain).encode("utf-8", "surrogatepass") + b"\n"
+    except (TypeError, ValueError) as error:
+        here.refuse("%(why)s", "texts, numbers, lists and dicts", why=escaped(str(error)))
+        return b""
+
+
+def _plain(value: Any) -> Any:
+    """A time as text, and a number of numpy as a number."""
+    if isinstance(value, date):
+        return value.isoformat()
+    if hasattr(value, "tolist"):
+        return value.tolist()
+    raise TypeError(f"a value of type {type(value).__name__}")
 
 
 def read_metric_scores(file: BinaryIO, existing: Existing, *, name: str) -> tuple[MetricScore, ...]:
@@ -88,7 +140,7 @@ def read_metric_scores(file: BinaryIO, existing: Existing, *, name: str) -> tupl
     if not draft.metric_scores and not place.complaints.collected:
         place.refuse("an empty file", "the columns %(header)s", header=late.METRIC_SCORES.header)
     place.complaints.raise_if_any()
-    return assembled(draft, existing, "", place).metric_scores
+    return assembled(draft, place, existing).metric_scores
 
 
 def _read_file(path: Path, place: Place, draft: Draft) -> None:

@@ -7,9 +7,9 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 
 from preferendum.formats.checks import strict_json
-from preferendum.formats.checks.complaints import Place, shown
+from preferendum.formats.checks.complaints import Complaints, Place, shown
 from preferendum.formats.pyramid import Annotation
-from preferendum.formats.readers.draft import Draft
+from preferendum.formats.readers.draft import Draft, Placed
 from preferendum.formats.readers.preferences import is_recognisable, preference_as_json, sentence_name
 from preferendum.formats.readers.ratings import means
 from preferendum.formats.readers.topics import check_reference
@@ -37,7 +37,7 @@ def existing_from(topics: Iterable[Topic]) -> Existing:
     return Existing({topic.topic_id: _existing_topic(topic, "") for topic in topics})
 
 
-def assembled(draft: Draft, existing: Existing | None, language: str, place: Place) -> Bundle:
+def assembled(draft: Draft, place: Place, existing: Existing | None = None, language: str = "") -> Bundle:
     """The bundle, or complaints. Late summaries and scores of topics of the same draft join those topics.
 
     If reading brought complaints, only topics are checked: others may miss what could not be read.
@@ -70,6 +70,13 @@ def assembled(draft: Draft, existing: Existing | None, language: str, place: Pla
         again=again,
         remarks=tuple(remarks),
     )
+
+
+def preferences_of(placed: Iterable[Placed[Preference]], existing: Existing, file: str = "") -> tuple[Preference, ...]:
+    """Preferences that were read alone, held against topics. Raises `Refused` with every complaint."""
+    place = Place(Complaints(), file)
+    again = [replace(own, place=own.place._replace(complaints=place.complaints)) for own in placed]
+    return assembled(Draft(preferences=again), place, existing).preferences
 
 
 class _Whole:

@@ -3,15 +3,36 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
-from dataclasses import replace
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import asdict, replace
 
-from django.utils.translation import gettext as _
-from django.utils.translation import ngettext
-
-from preferendum.results import Difference, Ground, LeaderboardRow
+from preferendum.formats.words import gettext as _
+from preferendum.formats.words import ngettext
+from preferendum.results import Difference, Ground, LeaderboardRow, SystemResult
 
 Rows = tuple[LeaderboardRow, ...]
+
+
+def rows_of(
+    results: Iterable[SystemResult],
+    differences: Iterable[Difference],
+    persons: Collection[str] = (),
+    summaries: Mapping[str, int] | None = None,
+) -> list[LeaderboardRow]:
+    """The results with the systems that each is significantly better than."""
+    worse: dict[str, list[str]] = {}
+    for difference in differences:
+        if difference.significant:
+            worse.setdefault(difference.better, []).append(difference.worse)
+    return [
+        LeaderboardRow(
+            **asdict(result),
+            better_than=tuple(worse.get(result.system, ())),
+            summary=(summaries or {}).get(result.system),
+            person=result.system in persons,
+        )
+        for result in results
+    ]
 
 
 def by_author(rows: Sequence[LeaderboardRow]) -> tuple[Rows, Rows]:
