@@ -1,4 +1,12 @@
-"""Preferendum for Python: `evaluate` runs the offline commands, `Study` is one on a server. Neither needs Django."""
+"""Preferendum for Python: rank systems by people's votes, see how far annotators agree, score summaries.
+
+    import preferendum as pf
+    votes = pf.read("preferences.jsonl")
+    board = pf.rank(votes)
+    pf.agreement(votes)
+
+No server and no Django are needed; `Study` is a study on a server. docs/python.md shows all of it.
+"""
 
 from importlib import import_module
 from typing import TYPE_CHECKING
@@ -6,16 +14,33 @@ from typing import TYPE_CHECKING
 from preferendum.about import __version__
 
 if TYPE_CHECKING:
+    from preferendum.agreed import agreement
+    from preferendum.boards import rank, score
     from preferendum.cli.__main__ import evaluate
     from preferendum.client import ApiError, Study
+    from preferendum.formats.records import Refused
+    from preferendum.reading import read
 
-__all__ = ["ApiError", "Study", "__version__", "evaluate"]
+__all__ = ["ApiError", "Refused", "Study", "__version__", "agreement", "evaluate", "rank", "read", "score"]
 
-#: What is loaded on first use, and where from: most callers only want the version.
-_LATER = {"evaluate": "preferendum.cli.__main__", "Study": "preferendum.client", "ApiError": "preferendum.client"}
+#: What is loaded on first use, and where from: most callers want little of it, and numpy takes its time.
+_LATER = {
+    "ApiError": "preferendum.client",
+    "Refused": "preferendum.formats.records",
+    "Study": "preferendum.client",
+    "agreement": "preferendum.agreed",
+    "evaluate": "preferendum.cli.__main__",
+    "rank": "preferendum.boards",
+    "read": "preferendum.reading",
+    "score": "preferendum.boards",
+}
 
 
 def __getattr__(name: str) -> object:
     if name in _LATER:
         return getattr(import_module(_LATER[name]), name)
-    raise AttributeError(name)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

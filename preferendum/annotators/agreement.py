@@ -160,9 +160,11 @@ def disputed(judgments: PairJudgments) -> tuple[DisputedPair, ...]:
 
 
 def _counts(judgments: PairJudgments) -> Vector:
-    """(p, 3): how often each pair that two or more judged was given 0, 0.5 and 1."""
+    """(p, 3): how often each pair that two or more judged was given 0, 0.5 and 1; or 1, 0.5 and 0, the rarer of them
+    first: intervals must not depend on which text is stored first."""
     counts = np.zeros((int(judgments.pair.max(initial=-1)) + 1, 3))
     np.add.at(counts, (judgments.pair, np.rint(2 * judgments.value).astype(np.int64)), 1)
+    counts[:, [0, 2]] = np.sort(counts[:, [0, 2]], axis=1)
     return np.asarray(counts[counts.sum(axis=1) >= 2])
 
 

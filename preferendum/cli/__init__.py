@@ -2,9 +2,11 @@
 
 from preferendum import plugin
 from preferendum.cli import (
+    agreement,
     background,
     baselines,
     plan,
+    rank,
     replay,
     score,
 )
@@ -12,6 +14,8 @@ from preferendum.cli.common import Command
 
 _CORE = (
     score.COMMAND,
+    rank.COMMAND,
+    agreement.COMMAND,
     plan.COMMAND,
     replay.COMMAND,
     background.COMMAND,

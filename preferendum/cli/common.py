@@ -5,7 +5,6 @@ from __future__ import annotations
 import argparse
 import math
 import sys
-from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, fields, replace
 from functools import partial
@@ -17,12 +16,12 @@ from numpy.typing import NDArray
 
 from preferendum.archived import evidence_of
 from preferendum.cli.tables import Table, as_csv
+from preferendum.counted import left_out_in_words, of_kinds
 from preferendum.evidence import AS_PUBLISHED, Evidence, Settings, evidence, with_bases
 from preferendum.fit.similarity import similarity
 from preferendum.formats import Bundle, Preference, existing_from, read
 from preferendum.formats.archive import study
 from preferendum.formats.readers.late import METRIC_SCORES
-from preferendum.formats.readers.preferences import kind_of
 from preferendum.formats.settings import KINDS_COUNTED, SCORING, Setting, StudySettings, as_word, idle_among
 from preferendum.scoring import simulate
 from preferendum.scoring.simulations import Source, has_source, sentence_values
@@ -250,9 +249,7 @@ def _preferences(path: Path | None, bundle: Bundle, needed: bool) -> Sequence[Pr
 
 def _counted(preferences: Sequence[Preference], options: argparse.Namespace, needed: bool) -> list[Preference]:
     """Keep those of the kinds that count, people's unless the options name others; `options.left_out` has the rest."""
-    kinds = KINDS_COUNTED[options.counted_kinds or StudySettings().counted_kinds]
-    counted = [preference for preference in preferences if kind_of(preference) in kinds]
-    left_out = Counter(kind for kind in map(kind_of, preferences) if kind not in kinds)
+    counted, left_out = of_kinds(preferences, KINDS_COUNTED[options.counted_kinds or StudySettings().counted_kinds])
     if left_out:
         note(said_of(left_out))
     if left_out and not counted and (needed or options.preferences):
@@ -271,9 +268,8 @@ def with_left_out(output: Output, left_out: Mapping[str, int]) -> Output:
 
 
 def said_of(left_out: Mapping[str, int]) -> str:
-    by = {"human": "{:,} by people", "machine": "{:,} by machines", "simulated": "{:,} simulated"}
-    numbers = ", ".join(phrase.format(left_out[kind]) for kind, phrase in by.items() if left_out.get(kind))
-    return f"Judgments left out, as their kind does not count: {numbers} (--counted-kinds says which do)."
+    """How many judgments were left out, in a sentence."""
+    return left_out_in_words(left_out, "--counted-kinds")
 
 
 def _remark(bundle: Bundle) -> None:

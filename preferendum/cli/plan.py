@@ -8,9 +8,9 @@ from dataclasses import asdict, replace
 from statistics import fmean
 from typing import get_args
 
+from preferendum.boards import percent
 from preferendum.cli import common
 from preferendum.cli.common import Command, InputError, Output
-from preferendum.cli.win_rates import percent
 from preferendum.evidence import Evidence, Settings
 from preferendum.fit.effects import USUAL_ITEM, USUAL_SYSTEM, Variances
 from preferendum.formats.records import Of

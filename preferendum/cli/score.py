@@ -7,18 +7,16 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
+from preferendum.boards import Rated, percent, rated, score_board, win_rate_board
 from preferendum.cli import common, win_rates
 from preferendum.cli.common import Command, InputError, Output
 from preferendum.cli.tables import Table
-from preferendum.cli.win_rates import LABEL, Rated, percent
+from preferendum.cli.win_rates import LABEL
 from preferendum.evidence import UNDETERMINED_PRIOR, Evidence, Settings
-from preferendum.results import Ground, SystemResult, to_json
-from preferendum.results.length import ByLength
-from preferendum.results.scores import has_intervals, is_tested
-from preferendum.scoring.evaluate import SummaryResult, TopicResult, UndeterminedTopic, bounds_of, evaluate
-from preferendum.scoring.missing import means_of_missing
-from preferendum.scoring.ranking import Comparison
-from preferendum.show.points import Unit, over_all_topics, unit_of, what_a_point_is, why_untested
+from preferendum.results import SystemResult, to_json
+from preferendum.results.scores import has_intervals
+from preferendum.scoring.evaluate import SummaryResult, TopicResult, UndeterminedTopic, evaluate
+from preferendum.show.points import Unit, unit_of
 from preferendum.show.shown import Show, decimals
 
 
@@ -33,39 +31,41 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="what the systems' intervals and ranks vary: the judgments on these topics, or the topics themselves "
         "(default: judgments)",
     )
+    parser.add_argument(
+        "--topics", dest="topic_tables", action="store_true", help="show the scores of each topic, too, below the board"
+    )
 
 
 def run(options: argparse.Namespace) -> Output:
     settings = common.settings_from(options)
     loaded = common.load(options, settings)
-    summaries = win_rates.rated(loaded)
+    summaries = rated(loaded)
     if summaries is not None and not any(len(topic.judgments) for topic in loaded):
         return _of_summaries(loaded, summaries, options)
     topics = common.with_documents(loaded)
     results = _results(topics, settings)
-    standings = [result.standing for result in results]
-    comparison = Comparison(standings, options.over, is_tested=is_tested(settings.score))
-    systems, differences = comparison.ranked(*bounds_of(settings.score)), comparison.differences()
     label = common.judgments_are_simulated(options)
-    if options.format == "csv" and not comparison.ground.annotators:
-        common.note(comparison.ground.words)
-    if not systems:
+    board = score_board(results, settings, options.over, label=label)
+    if options.format == "csv" and not board.ground.annotators:
+        common.note(board.ground.words)
+    if not board.systems:
         common.note("there are no summaries to score; --format json gives the sentences' utilities")
+    of_topics = [_topic_table(result, label, summaries) for result in results]
     return Output(
         tables=[
-            *(_topic_table(result, label, summaries) for result in results),
-            _systems_table(systems, results, settings, options.over, comparison.ground),
-            *([win_rates.systems_table(summaries)] if summaries else []),
+            *board.tables,
+            *(win_rate_board(summaries).tables if summaries else []),
+            *(of_topics if options.topic_tables else []),
         ],
-        rows=_rows(results, systems, summaries),
+        rows=_rows(results, board.systems, summaries),
         data={
             "topics": [_topic_as_json(result, summaries) for result in results],
-            "systems": to_json(systems),
-            "differences": to_json(differences),
-            "ground": to_json(comparison.ground) | {"words": comparison.ground.words},
+            "systems": to_json(board.systems),
+            "differences": to_json(board.differences),
+            "ground": to_json(board.ground) | {"words": board.ground.words},
             "over": options.over,
             **common.provenance(options, settings),
-            **({"win_rates": summaries.as_json()} if summaries else {}),
+            **({"win_rates": win_rates.as_json(summaries)} if summaries else {}),
         },
     )
 
@@ -74,13 +74,14 @@ def _of_summaries(topics: Sequence[Evidence], summaries: Rated, options: argpars
     """Where people compared nothing but whole summaries."""
     if options.format == "csv" and not summaries.ground.annotators:
         common.note(summaries.ground.words)
+    of_topics = win_rates.topic_tables(topics, summaries) if options.topic_tables else ()
     return Output(
-        tables=[*win_rates.topic_tables(topics, summaries), win_rates.systems_table(summaries)],
+        tables=[*win_rate_board(summaries).tables, *of_topics],
         rows=_rows((), (), summaries),
         data={
             "topics": [],
             "systems": [],
-            "win_rates": summaries.as_json(),
+            "win_rates": win_rates.as_json(summaries),
             "simulated": common.judgments_are_simulated(options) or None,
         },
     )
@@ -174,59 +175,7 @@ def _prior(result: TopicResult) -> str:
     return f", fitted with prior {UNDETERMINED_PRIOR:g}" if is_added else ""
 
 
-def _systems_table(
-    systems: Sequence[SystemResult], results: Sequence[TopicResult], settings: Settings, over: str, ground: Ground
-) -> Table:
-    unit = unit_of(settings.score, [(system.score, system.low, system.high) for system in systems])
-    judged = sum(result.judgments > 0 for result in results)
-    ranks = ("ranks",) * is_tested(settings.score)
-    bounds = ("low", "high") if over == "topics" or has_intervals(settings.score) else ()
-    lacking = ("lacking",) * any(system.lacking for system in systems)
-    return Table(
-        title="All topics",
-        notes=(
-            f"mean over {common.number(judged or len(results), 'topic')}"
-            + f", 95% intervals over {over}" * bool(bounds)
-            + ", ranks that remain possible given the significant differences (Holm)" * is_tested(settings.score),
-            *([over_all_topics()] if any(system.lacking for system in systems) else []),
-            *([what_a_point_is()] if settings.score == "importance" else []),
-            *([why_untested(settings.score) or ground.words] if judged else ()),
-            *([explained.words] if judged and (explained := _by_length(systems, results)) else ()),
-        ),
-        shows=_shows(settings, unit),
-        columns=("rank", *ranks, "system", unit.named(settings.score), *bounds, "topics", *lacking),
-        rows=tuple(
-            (
-                system.rank,
-                *(common.span(system.rank_low, system.rank_high) for _ in ranks),
-                system.system,
-                system.score,
-                *((system.low, system.high) if bounds else ()),
-                system.topics,
-                *(system.lacking for _ in lacking),
-            )
-            for system in systems
-        ),
-    )
-
-
-def _by_length(systems: Sequence[SystemResult], results: Sequence[TopicResult]) -> ByLength | None:
-    """Over the topics with judgments."""
-    owed: dict[str, list[float]] = {system.system: [] for system in systems}
-    rows = [
-        (result.topic_id, summary.system, summary.by_length)
-        for result in results
-        if result.judgments
-        for summary in result.summaries
-        if summary.by_length is not None and summary.system in owed
-    ]
-    for _topic, system, of_length in rows:
-        owed[system].append(of_length)
-    means = {system: sum(values) / len(values) for system, values in owed.items() if values} | means_of_missing(rows)
-    return ByLength.of({system.system: system.score for system in systems}, means)
-
-
-def _rows(results: Sequence[TopicResult], systems: Sequence[SystemResult], rated: Rated | None) -> Table:
+def _rows(results: Sequence[TopicResult], systems: Sequence[SystemResult], compared: Rated | None) -> Table:
     """One row for each summary, and one without a topic for each system; with win rates where there are any."""
     columns = (
         *("topic", "system", "score", "se", "low", "high", "coverage"),
@@ -243,12 +192,12 @@ def _rows(results: Sequence[TopicResult], systems: Sequence[SystemResult], rated
         for s in systems
     ]
     table = Table(columns, (*summaries, *means))
-    return win_rates.beside(table, rated) if rated else table
+    return win_rates.beside(table, compared) if compared else table
 
 
-def _topic_as_json(result: TopicResult, rated: Rated | None) -> dict[str, Any]:
+def _topic_as_json(result: TopicResult, compared: Rated | None) -> dict[str, Any]:
     errors = [None] * len(result.sentences) if result.se is None else result.se.tolist()
-    beside = rated.summaries[result.topic_id] if rated else {}
+    beside = compared.summaries[result.topic_id] if compared else {}
     return {
         "topic_id": result.topic_id,
         "sentences": [

@@ -3,127 +3,46 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
-import numpy as np
-
+from preferendum.boards import Rated, percent
 from preferendum.cli import common
 from preferendum.cli.tables import Table
 from preferendum.evidence import Evidence
-from preferendum.results import Difference, Ground, SystemResult, to_json
+from preferendum.results import SystemResult, to_json
 from preferendum.results.statistics import Mean
-from preferendum.scoring import later_systems
-from preferendum.scoring.later_systems import Predicted
-from preferendum.scoring.ranking import Comparison
-from preferendum.scoring.summary_answers import answers_of, summaries_there
-from preferendum.scoring.win_rate import ENDS, WinRates, win_rates
-from preferendum.show.points import what_a_win_rate_is
-from preferendum.show.shown import DASH, Cell, Show
+from preferendum.show.shown import Cell, Show
 
 LABEL = "win rate"
-
-
-def percent(share: float | None) -> str:
-    return DASH if share is None else f"{100 * share:.1f}%"
 
 
 SHOWS: Mapping[str, Show] = dict.fromkeys((LABEL, "low", "high"), percent)
 
 
-@dataclass(frozen=True, slots=True)
-class Rated:
-    """`summaries`: by topic and system, the win rate within the topic, the best first; `answers`: by topic or system,
-    how many are about it; `predicted`: the systems without judgments."""
-
-    rates: WinRates
-    systems: tuple[SystemResult, ...]
-    differences: tuple[Difference, ...]
-    ground: Ground
-    summaries: Mapping[str, Mapping[str, Mean]]
-    answers: Mapping[tuple[str, str], int]
-    predicted: tuple[Predicted, ...]
-
-    def as_json(self) -> dict[str, Any]:
-        return {
-            "answers": len(self.rates.answers),
-            "topics": [
-                {"topic_id": topic, "answers": self.answers[topic, ""], "summaries": list(map(_figures, own.values()))}
-                for topic, own in self.summaries.items()
-            ],
-            "systems": [
-                _figures(own)
-                | {"rank": own.rank, "rank_low": own.rank_low, "rank_high": own.rank_high}
-                | {"answers": self.answers["", own.system]}
-                for own in self.systems
-            ],
-            "predicted": to_json(self.predicted),
-            "differences": to_json(self.differences),
-            "ground": to_json(self.ground) | {"words": self.ground.words},
-            "variances": self.rates.effects.variances._asdict(),
-        }
-
-
-def rated(topics: Sequence[Evidence]) -> Rated | None:
-    """None where no answer is about whole summaries."""
-    answers = answers_of(topics)
-    if not len(answers):
-        return None
-    rates = win_rates(answers, summaries_there(topics, answers))
-    comparison = Comparison([rates.standing])
-    about = np.bincount(np.concatenate([answers.first, answers.second]), minlength=len(answers.systems))
-    prediction = later_systems.predict(rates, topics)
-    return Rated(
-        rates=rates,
-        systems=comparison.ranked(*ENDS),
-        differences=comparison.differences(),
-        ground=comparison.ground,
-        summaries={topic: _best_first(Comparison([own.standing])) for topic, own in rates.by_topic()},
-        answers={
-            **{("", system): number for system, number in zip(answers.systems, about.tolist(), strict=True)},
-            **{(topic.topic_id, ""): len(topic.between_summaries) for topic in topics},
-        },
-        predicted=prediction.systems if prediction else (),
-    )
-
-
-def _best_first(comparison: Comparison) -> dict[str, Mean]:
-    means = sorted(comparison.means(*ENDS), key=lambda mean: (-mean.score, mean.system))
-    return {mean.system: mean for mean in means}
+def as_json(own: Rated) -> dict[str, Any]:
+    """What JSON has of them."""
+    return {
+        "answers": len(own.rates.answers),
+        "topics": [
+            {"topic_id": topic, "answers": own.answers[topic, ""], "summaries": list(map(_figures, summaries.values()))}
+            for topic, summaries in own.summaries.items()
+        ],
+        "systems": [
+            _figures(system)
+            | {"rank": system.rank, "rank_low": system.rank_low, "rank_high": system.rank_high}
+            | {"answers": own.answers["", system.system]}
+            for system in own.systems
+        ],
+        "predicted": to_json(own.predicted),
+        "differences": to_json(own.differences),
+        "ground": to_json(own.ground) | {"words": own.ground.words},
+        "variances": own.rates.effects.variances._asdict(),
+    }
 
 
 def _figures(own: SystemResult | Mean) -> dict[str, Any]:
     return {"system": own.system, "win_rate": own.score, "se": own.se, "low": own.low, "high": own.high}
-
-
-def systems_table(own: Rated) -> Table:
-    rows: list[tuple[Cell, ...]] = [
-        (
-            *(system.rank, common.span(system.rank_low, system.rank_high), system.system),
-            *(system.score, system.low, system.high, own.answers["", system.system]),
-        )
-        for system in own.systems
-    ]
-    rows += [(None, DASH, later.system, later.win_rate, later.low, later.high, 0) for later in own.predicted]
-    return Table(
-        title="All topics, whole summaries",
-        notes=tuple(_notes(own)),
-        columns=("rank", "ranks", "system", LABEL, "low", "high", "answers"),
-        rows=tuple(rows),
-        shows=SHOWS,
-    )
-
-
-def _notes(own: Rated) -> Iterator[str]:
-    answers = own.rates.answers
-    yield (
-        f"{common.number(len(answers), 'answer')} about {common.number(len(set(answers.topic.tolist())), 'topic')}, "
-        "95% intervals for topics like these, ranks that remain possible given the significant differences (Holm)"
-    )
-    yield what_a_win_rate_is()
-    if own.predicted:
-        yield "without a rank: predicted from the texts of judged summaries, nobody judged it"
-    yield own.ground.words
 
 
 def topic_tables(topics: Sequence[Evidence], own: Rated) -> Iterator[Table]:

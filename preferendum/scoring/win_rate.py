@@ -39,6 +39,8 @@ Flags = NDArray[np.bool_]
 ENDS = (0.0, 1.0)
 #: Where nearly all answers are ties, outcomes vary still by so much of what a coin's do.
 LEAST_DISPERSION = 0.2
+#: What deviations are taken to vary by where answers name no topic (`Answers`): nothing that counts.
+NO_DEVIATION = 1e-9
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +49,7 @@ class Answers:
 
     `topic`, `first`, `second` (m,): indices of the topic and of the two systems; `outcome` (m,): the first one's share
     of the win (1, 0, .5 a tie); `weight` (m,): how much it counts; `annotator` (m,): who, by one number in the whole
-    study, -1 where that is not known.
+    study, -1 where that is not known. One topic without a name: answers do not say what they are about.
     """
 
     systems: tuple[str, ...]
@@ -71,13 +73,15 @@ class Answers:
 @dataclass(frozen=True, slots=True)
 class WinRates:
     """`standing`: of the systems that answers are about, over the whole study; `effects`: the fit beneath, whose
-    systems are `judged` (s,) among those of the answers. `has` (topics, systems): whether there is a summary."""
+    systems are `judged` (s,) among those of the answers. `has` (topics, systems): whether there is a summary;
+    `utilities`: the same systems by alpha less the mean alpha, the logarithms of their strengths."""
 
     answers: Answers
     has: Flags
     judged: Places
     effects: Effects
     standing: Standing
+    utilities: Standing
 
     def by_topic(self) -> Iterator[tuple[str, Scores]]:
         """The win rates of each topic's summaries whose systems answers are about, there or elsewhere."""
@@ -99,15 +103,18 @@ def win_rates(answers: Answers, has: Flags | None = None, variances: Variances |
     judged = np.flatnonzero(about.any(axis=0))
     answers = replace(answers, weight=answers.weight / _dispersion(answers))
     fitted = fit(answers, judged, variances)
-    standing = _standing(answers, judged, fitted)
-    return WinRates(answers, about if has is None else has | about, judged, fitted, standing)
+    standings = _standings(answers, judged, fitted)
+    return WinRates(answers, about if has is None else has | about, judged, fitted, *standings)
 
 
 def fit(answers: Answers, judged: Places, variances: Variances | None = None) -> Effects:
     """The effects of the `judged` systems, with the weights that answers have. Raises `newton.NotConverged`."""
     first, second = (np.searchsorted(judged, side) for side in (answers.first, answers.second))
     won, lost = answers.weight * answers.outcome, answers.weight * (1 - answers.outcome)
-    return effects.fit(Items.of(len(judged), answers.topic, first, second, won, lost), variances)
+    items = Items.of(len(judged), answers.topic, first, second, won, lost)
+    if variances is None and answers.topics == ("",):  # in one topic, all that differs may be the systems
+        variances = Variances(sum(effects.likely_variances(items)), NO_DEVIATION)
+    return effects.fit(items, variances)
 
 
 def _dispersion(answers: Answers) -> float:
@@ -117,24 +124,52 @@ def _dispersion(answers: Answers) -> float:
 
 
 @on_one_thread
-def _standing(answers: Answers, judged: Places, fitted: Effects) -> Standing:
-    rates, slopes = between_systems(fitted)
+def _standings(answers: Answers, judged: Places, fitted: Effects) -> tuple[Standing, Standing]:
+    """Of win rates, and of utilities."""
     names = tuple(answers.systems[k] for k in judged)
-    moved = fitted.covariance @ slopes.T
-    covariance, of_answers = slopes @ moved, slopes @ fitted.of_answers @ slopes.T
-    skew = skewness(_bends(fitted), moved, slopes)
-    scores = Scores(names, rates, covariance, len(answers), skew=skew)
-    if not len(answers) or answers.annotator.min() < 0:
-        return scores.standing
-    annotators, who = np.unique(answers.annotator, return_inverse=True)
-    pulls = np.zeros((len(judged), len(annotators)))
-    surplus = _surplus(answers, judged, fitted, who)
-    for topic in fitted.topics():
-        pulls[topic.systems] += topic.A @ surplus[topic.items]
-    weight = totals(who, answers.weight, len(annotators))
-    share = np.trace(of_answers) / np.trace(covariance)
-    shares = Shares(weight / weight.sum(), slopes @ fitted.covariance @ pulls, float(share))
-    return replace(scores, shares=shares).standing_by(annotators.tolist())
+    s = len(judged)
+    rates, slopes = between_systems(fitted)
+    skew = skewness(_bends(fitted), fitted.covariance @ slopes.T, slopes)
+    from_mean = np.identity(s) - 1 / max(s, 1)
+    scored = ((rates, slopes, skew), (from_mean @ fitted.alpha, from_mean, None))
+    annotators = _Annotators.of(answers, judged, fitted)
+    win_rate, utility = (
+        annotators.standing(
+            Scores(names, values, own @ (fitted.covariance @ own.T), len(answers), skew=bent), own, fitted
+        )
+        for values, own, bent in scored
+    )
+    return win_rate, utility
+
+
+@dataclass(frozen=True, slots=True)
+class _Annotators:
+    """Who gave the answers: their `numbers`, empty where some are not known; which share of the answers each gave; and
+    how far they pull alpha, `pulls` (s, g)."""
+
+    numbers: list[int]
+    judged: Vector
+    pulls: Matrix
+
+    @classmethod
+    def of(cls, answers: Answers, judged: Places, fitted: Effects) -> _Annotators:
+        if not len(answers) or answers.annotator.min() < 0:
+            return cls([], np.zeros(0), np.zeros((len(judged), 0)))
+        numbers, who = np.unique(answers.annotator, return_inverse=True)
+        pulls = np.zeros((len(judged), len(numbers)))
+        surplus = _surplus(answers, judged, fitted, who)
+        for topic in fitted.topics():
+            pulls[topic.systems] += topic.A @ surplus[topic.items]
+        weight = totals(who, answers.weight, len(numbers))
+        return cls(numbers.tolist(), weight / weight.sum(), pulls)
+
+    def standing(self, scores: Scores, slopes: Matrix, fitted: Effects) -> Standing:
+        """The scores, which answer so to alpha, with what each annotator adds to them."""
+        if not self.numbers:
+            return scores.standing
+        share = np.trace(slopes @ fitted.of_answers @ slopes.T) / np.trace(scores.covariance)
+        shares = Shares(self.judged, slopes @ fitted.covariance @ self.pulls, float(share))
+        return replace(scores, shares=shares).standing_by(self.numbers)
 
 
 def _surplus(answers: Answers, judged: Places, fitted: Effects, who: Places) -> sparse.csr_array:

@@ -39,6 +39,11 @@ def preferences(topic_id: str = "M0") -> list[dict[str, str]]:
     return [{"topic": topic_id, "a": f"d1:{a}", "b": f"d1:{b}", "winner": winner} for a, b, winner in sides]
 
 
+def in_one_line(text: str) -> str:
+    """Notes as sentences, wherever their lines end."""
+    return " ".join(text.split())
+
+
 @pytest.fixture
 def topics(tmp_path: Path) -> str:
     return write_jsonl(tmp_path / "topics.jsonl", topic())
@@ -82,15 +87,17 @@ def test_the_table_shows_scores_with_intervals_and_human_scores(run: Run, tmp_pa
     summaries = [{"system": "lead & co", "text": "Trump won.", "human": {"responsiveness": 4.5}}]
     file = write_jsonl(tmp_path / "t.jsonl", topic(summaries=summaries))
     given = write_jsonl(tmp_path / "p.jsonl", *preferences())
-    status, out, _ = run("score", file, "--preferences", given)
+    status, out, _ = run("score", file, "--preferences", given, "--topics")
+    board, _, of_topics = out.partition("\n\n")
 
     assert status == 0
-    assert "Topic M0\n4 sentences, 3 judgments\n" in out
-    assert "One point is " in out
+    assert of_topics.startswith("Topic M0\n4 sentences, 3 judgments\n")
+    assert "One point is " in board
     heads = ["system", "importance", "(points)", "low", "high", "coverage", "responsiveness"]
-    assert out.splitlines()[2].split() == heads
-    assert "4.500" in out.splitlines()[3]
-    assert "rank  ranks  system" in out.partition("All topics")[2]
+    assert of_topics.splitlines()[2].split() == heads
+    assert "4.500" in of_topics.splitlines()[3]
+    assert "rank  ranks  system" in board.partition("All topics")[2]
+    assert run.out("score", file, "--preferences", given) == board + "\n"
     assert "rank  system" in run("score", file, "--preferences", given, "--as-published")[1], (
         "untested differences leave all ranks open"
     )
@@ -101,9 +108,9 @@ def test_a_board_says_how_much_the_length_of_sentences_explains(run: Run, tmp_pa
     summaries = [{"system": f"s{k}", "text": text} for k, text in enumerate(texts)]
     file = write_jsonl(tmp_path / "t.jsonl", topic(summaries=summaries))
     judged = write_jsonl(tmp_path / "p.jsonl", *preferences())
-    assert "The length of sentences explains " in run.out("score", file, "--preferences", judged)
+    assert "The length of sentences explains " in in_one_line(run.out("score", file, "--preferences", judged))
     two = write_jsonl(tmp_path / "two.jsonl", topic(summaries=summaries[:2]))
-    assert "The length" not in run.out("score", two, "--preferences", judged)
+    assert "The length" not in in_one_line(run.out("score", two, "--preferences", judged))
 
 
 def test_csv_has_a_row_for_each_summary_and_system_with_every_digit(run: Run, judged: list[str]) -> None:
@@ -244,11 +251,11 @@ def test_intervals_over_topics_are_wider_or_unknown(run: Run, judged: list[str],
 
 
 def test_as_published_a_topic_without_a_maximum_gets_a_small_prior_and_says_so(run: Run, judged: list[str]) -> None:
-    status, out, _ = run(*judged, "--as-published")
+    status, out, _ = run(*judged, "--as-published", "--topics")
 
     assert status == 0
     assert "4 sentences, 3 judgments, fitted with prior 0.1" in out
-    assert run(*judged, "--score", "published") == (0, out, "")
+    assert run(*judged, "--score", "published", "--topics") == (0, out, "")
 
 
 def test_without_a_prior_topics_without_a_maximum_are_named_and_a_prior(run: Run, judged: list[str]) -> None:
@@ -319,7 +326,7 @@ def test_topics_without_summaries_still_have_utilities(run: Run, tmp_path: Path)
 
 def test_a_topic_without_judgments_is_marked(run: Run, judged: list[str], tmp_path: Path) -> None:
     both = write_jsonl(tmp_path / "both.jsonl", topic("M0"), topic("M1"))
-    _, out, _ = run("score", both, *judged[2:])
+    _, out, _ = run("score", both, *judged[2:], "--topics")
 
     assert "Topic M1\n4 sentences, no judgments, so the scores say nothing yet" in out
     assert "mean over 1 topic," in out

@@ -1,0 +1,91 @@
+"""The votes that count, and the evidence that they are."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+from preferendum.archived import evidence_of
+from preferendum.evidence import Evidence, evidence, judgments, with_bases
+from preferendum.formats import Preference, Topic, existing_from
+from preferendum.formats.readers.preferences import kind_of
+from preferendum.formats.readers.whole import preferences_of
+from preferendum.formats.settings import KINDS_COUNTED, CountedKinds, StudySettings
+from preferendum.reading import Data, refused
+
+
+@dataclass(frozen=True, slots=True)
+class Counted:
+    """The votes that count. `texts`: of their topics, empty where nobody gave any; `left_out`: how many votes do not
+    count, by kind; `leading`: the kind among whose annotators agreement is; `data`: where the votes stood."""
+
+    votes: Sequence[Preference]
+    texts: Sequence[Topic]
+    left_out: Mapping[str, int]
+    leading: str
+    data: Data
+
+    def evidence(self) -> list[Evidence]:
+        """The votes of each topic with its texts."""
+        if self.data.archive is not None:
+            return with_bases(list(evidence_of(self.data.archive)))
+        by_topic = defaultdict(list)
+        for vote in self.votes:
+            by_topic[vote.topic].append(vote)
+        if self.texts:
+            return with_bases([evidence(own, by_topic[own.topic_id]) for own in self.texts])
+        return [_without_texts(name, own) for name, own in by_topic.items()]
+
+
+def counted(topics: Data | None, data: Data, kinds: CountedKinds | None) -> Counted:
+    """The votes of the kinds that count, held against `topics`, if given, or those of their own file.
+
+    Raises `Refused` where there are none or they do not fit, `ValueError` for kinds that there are not.
+    """
+    if kinds is not None and kinds not in KINDS_COUNTED:
+        raise ValueError(f"counted_kinds={kinds!r} is none of {', '.join(map(repr, KINDS_COUNTED))}")
+    if data.archive is not None:
+        if kinds is not None or topics is not None:
+            raise refused(data.name, "a whole study", "nothing else: it has topics, and says which kinds count")
+        leading = KINDS_COUNTED[data.archive.settings.counted_kinds][0]
+        return Counted(data.preferences, data.archive.topics, {}, leading, data)
+    if topics is not None and topics.archive is not None:
+        raise refused(topics.name, "a whole study, which has judgments", "topics, or no other judgments")
+    votes: Sequence[Preference] = data.bundle.preferences
+    texts = data.bundle.topics if topics is None else topics.bundle.topics
+    if topics is not None:
+        votes = preferences_of(data.placed, existing_from(texts), data.name)
+    chosen = KINDS_COUNTED[kinds or StudySettings().counted_kinds]
+    kept, left_out = of_kinds(votes, chosen)
+    if not kept:
+        what = f"votes of the kind {left_out.most_common(1)[0][0]} alone" if left_out else "no votes"
+        expected = "votes that count: counted_kinds says which do" if left_out else "votes with a, b and winner"
+        raise refused(data.name, what, expected)
+    return Counted(kept, texts, left_out, chosen[0], data)
+
+
+def of_kinds(preferences: Iterable[Preference], kinds: Sequence[str]) -> tuple[list[Preference], Counter[str]]:
+    """Those of these kinds, and how many there are of every other."""
+    kept: list[Preference] = []
+    left_out: Counter[str] = Counter()
+    for preference in preferences:
+        kind = kind_of(preference)
+        if kind in kinds:
+            kept.append(preference)
+        else:
+            left_out[kind] += 1
+    return kept, left_out
+
+
+def left_out_in_words(left_out: Mapping[str, int], option: str = "counted_kinds") -> str:
+    """How many judgments were left out, in a sentence; "" for none. `option`: which chooses the kinds that count."""
+    by = {"human": "{:,} by people", "machine": "{:,} by machines", "simulated": "{:,} simulated"}
+    numbers = ", ".join(phrase.format(left_out[kind]) for kind, phrase in by.items() if left_out.get(kind))
+    return numbers and f"Judgments left out, as their kind does not count: {numbers} ({option} says which do)."
+
+
+def _without_texts(topic: str, votes: Sequence[Preference]) -> Evidence:
+    """The evidence of votes whose texts nobody gave: those about whole summaries."""
+    between = tuple(vote for vote in votes if vote.of == "summaries")
+    return Evidence(topic, (), (), judgments((), {}), between_summaries=between)
