@@ -35,7 +35,7 @@ from preferendum.show.points import (
     why_untested,
 )
 from preferendum.show.printed import Printed
-from preferendum.show.shown import DASH, Cell, Column, Table, as_text, decimals, sentences
+from preferendum.show.shown import DASH, Cell, Column, Show, Table, as_text, decimals, sentences
 from preferendum.show.standing import answer, rows_of, tests_of
 
 Over = Literal["judgments", "topics"]
@@ -191,7 +191,7 @@ def win_rate_board(own: Rated, *notes: str) -> Board:
         Column("system", "system", as_text),
         Column("se"),
         *_interval_columns("win_rate", "win rate", percent),
-        *_interval_columns("strength", "strength", decimals(2), "strength_"),
+        *_interval_columns("strength", "strength", decimals(2), prefix="strength_"),
         Column("answers", "answers"),
     )
     figures = [(system.score, system.low, system.high) for system in own.systems]
@@ -325,7 +325,7 @@ def score_board(results: Sequence[TopicResult], settings: Settings, over: Over, 
         *(_RANKS if is_tested(settings.score) else _RANKS[:1]),
         Column("system", "system", as_text),
         Column("se"),
-        *_interval_columns("score", unit.named(settings.score), unit.show)[: None if has_bounds else 1],
+        *_interval_columns("score", unit.named(settings.score), unit.show, "95% interval" * has_bounds),
         Column("topics", "topics"),
         Column("lacking", "lacking" * is_lacking),
     )
@@ -334,7 +334,7 @@ def score_board(results: Sequence[TopicResult], settings: Settings, over: Over, 
             *(_ranks(system) if is_tested(settings.score) else (system.rank,)),
             system.system,
             system.se,
-            *_with_interval(system, unit.show)[: None if has_bounds else 1],
+            *_with_interval(system, unit.show),
             system.topics,
             system.lacking,
         )
@@ -389,13 +389,15 @@ def _ranks(system: SystemResult) -> tuple[Cell, ...]:
     return system.rank, low, high, str(low) if low == high else f"{low}-{high}"
 
 
-def _interval_columns(name: str, label: str, show: Any, prefix: str = "") -> tuple[Column, ...]:
-    """A value, its standard error in files, and its interval."""
+def _interval_columns(
+    name: str, label: str, show: Show, of_interval: str = "95% interval", prefix: str = ""
+) -> tuple[Column, ...]:
+    """A value and its interval: in files both ends, for people in words."""
     ends = (Column(f"{prefix}low"), Column(f"{prefix}high"))
-    return Column(name, label, show), *ends, Column("", "95% interval")
+    return Column(name, label, show), *ends, Column("", of_interval)
 
 
-def _with_interval(own: Any, show: Any, value: float | None = None) -> tuple[Cell, ...]:
+def _with_interval(own: Any, show: Show, value: float | None = None) -> tuple[Cell, ...]:
     words = DASH if own.low is None or own.high is None else f"[{show(own.low)}, {show(own.high)}]"
     return own.score if value is None else value, own.low, own.high, words
 

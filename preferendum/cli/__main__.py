@@ -1,4 +1,4 @@
-"""The offline command line, `preferendum evaluate`; it needs no database and no server.
+"""The offline command line, `preferendum COMMAND`; it needs no database and no server.
 
 Exit status 0 for done, 2 for input that is refused (the reasons on standard error), 1 for anything else.
 """
@@ -25,20 +25,21 @@ from preferendum.formats import Refused, message
 DONE, FAILED, REFUSED = 0, 1, 2
 PROGRAM = f"{COMMAND} evaluate"
 
-EXAMPLES = f"""\
+EXAMPLES = """\
 examples:
-  {PROGRAM} score topics.jsonl --preferences preferences.csv
-  {PROGRAM} score study.zip --format latex --output table.tex
-  {PROGRAM} score topics.jsonl --simulate references --pairs 1000 --seed 0
-  {PROGRAM} COMMAND --help     every option of a command
+  {program} rank preferences.csv
+  {program} score topics.jsonl --preferences preferences.csv
+  {program} score study.zip --format latex --output table.tex
+  {program} score topics.jsonl --simulate references --pairs 1000 --seed 0
+  {program} COMMAND --help     every option of a command
 
 exit status: 0 done; 2 input refused, with the reasons on standard error; 1 anything else
 """
 
 
-def main(arguments: Sequence[str] | None = None) -> int:
-    """Run one command; the exit status."""
-    options = _parser().parse_args(arguments)
+def main(arguments: Sequence[str] | None = None, program: str = PROGRAM) -> int:
+    """Run one command; the exit status. `program`: how it is called."""
+    options = _parser(program).parse_args(arguments)
     try:
         _check_writable(options.output)
         output = _run(options)
@@ -71,7 +72,7 @@ def evaluate(*arguments: str | os.PathLike[str]) -> Any:
     `evaluate("score", "topics.jsonl", "--preferences", "preferences.csv")`. Raises `Refused` and `InputError` for
     input that is refused, `SystemExit` for arguments that the command does not know.
     """
-    output = _run(_parser().parse_args([os.fspath(argument) for argument in arguments]))
+    output = _run(_parser(PROGRAM).parse_args([os.fspath(argument) for argument in arguments]))
     return output if isinstance(output, str) else output.data
 
 
@@ -84,18 +85,18 @@ def _run(options: argparse.Namespace) -> Output | str:
     return with_left_out(output, options.left_out)
 
 
-def _parser() -> argparse.ArgumentParser:
+def _parser(program: str) -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
-        prog=PROGRAM,
+        prog=program,
         description="Scores summaries by people's preferences: the mathematics of Preferendum without its website.",
-        epilog=EXAMPLES,
+        epilog=EXAMPLES.format(program=program),
         formatter_class=argparse.RawDescriptionHelpFormatter,
         allow_abbrev=False,
     )
     parser.add_argument("--version", action="version", version=f"Preferendum {__version__}")
     commands = parser.add_subparsers(title="commands", metavar="COMMAND", required=True)
     for command in all_commands():
-        usage = f"{PROGRAM} {command.name} {command.takes} [options]"
+        usage = f"{program} {command.name} {command.takes} [options]"
         sub = commands.add_parser(
             command.name, usage=usage, help=command.help, description=command.description, allow_abbrev=False
         )

@@ -9,16 +9,17 @@ from typing import Any
 
 import pytest
 
+import preferendum as pf
 from annotate import exports, judging
 from annotate.imports.restore import restore
-from annotate.models import Annotator, Assignment, Study
+from annotate.models import Annotator, Assignment, Result, Study
 from annotate.reports import leaderboard
 from evaluation import tasks
 from preferendum.archived import evidence_of
 from preferendum.cli.__main__ import main
 from preferendum.formats.archive import study as study_archive
 from preferendum.formats.archive.study_preferences import counted
-from preferendum.results import to_json
+from preferendum.results import StudyAgreement, to_json
 from preferendum.scoring.ranking import Comparison
 from preferendum.scoring.summary_answers import answers_of, summaries_there
 from preferendum.scoring.win_rate import win_rates
@@ -99,6 +100,28 @@ def test_scores_from_an_archive_are_those_of_the_board(
     assert len(by_importance) == len(by_win_rate) == 4
     for way, own in (("recommended", found), ("win-rate", found["win_rates"])):
         assert own["differences"] == to_json(leaderboard.of_study(study, way).differences)
+
+
+def test_what_a_notebook_makes_of_an_archive_is_what_the_website_shows(exported: tuple[Study, Path]) -> None:
+    study, path = exported
+    keys = ("system", "se", "low", "high", "rank", "rank_low", "rank_high", "better_than")
+    for way, board, name in (("win-rate", pf.rank(path), "win_rate"), ("recommended", pf.score(path), "score")):
+        shown = leaderboard.of_study(study, way)
+        rows = [row for row in board.to_dicts() if row["rank"]]
+        assert [(row[name], *(row[key] for key in keys)) for row in rows] == [
+            (row.score, *(getattr(row, key) for key in keys[:-1]), list(row.better_than)) for row in shown.rows
+        ]
+        assert board.differences == shown.differences
+        assert board.ground.words == shown.ground.words
+    agreed = pf.agreement(path)
+    tasks.report_annotators(study.pk)
+    found = Result.objects.head(study, "annotators").read(StudyAgreement)
+    assert found is not None
+    assert (agreed.record.study, agreed.record.sentences, agreed.record.summaries) == (
+        *(found.study, found.sentences, found.summaries),
+    )
+    assert agreed.n == found.study.pairs > 10
+    assert (agreed.share, agreed.alpha, agreed.kappa) == (found.study.percent, found.study.alpha, found.study.kappa)
 
 
 def test_a_study_taken_back_gives_the_same_win_rates_to_the_last_digit(exported: tuple[Study, Path]) -> None:

@@ -30,6 +30,7 @@ PYTHONS = [
     if shutil.which(name) and not subprocess.run([name, "--version"], capture_output=True, check=False).returncode
 ]
 SCORE = ("score", str(ROOT / "annotate/demo/wikinews.jsonl"), "--simulate", "references", "--pairs", "200")
+VOTES = str(ROOT / "annotate/demo/squality/preferences.csv")
 WITHOUT = """
 import importlib.util, sys
 import preferendum, preferendum.scoring.evaluate
@@ -88,11 +89,12 @@ def test_the_library_is_found_beside_folders_of_the_same_names_as_ours(wheel: Pa
     for name in ("annotate", "evaluation", "formats", "tests"):
         (own / name).mkdir(parents=True)
         (own / name / "__init__.py").write_text("raise ImportError('a folder of the user')")
-    asked = f"import preferendum; print(len(preferendum.evaluate(*{SCORE!r})['systems']))"
+    asked = f"import preferendum as pf; print(len(pf.evaluate(*{SCORE!r})['systems'])); print(pf.rank({VOTES!r}))"
     done = subprocess.run(
         [bin_ / "python", "-c", asked], cwd=own, env=ENVIRONMENT, capture_output=True, text=True, check=False
     )
-    assert done.stdout == "10\n", done.stderr
+    assert done.stdout.startswith("10\nAll topics, whole summaries\nhuman leads all other systems."), done.stderr
+    assert run(bin_ / "preferendum", "rank", VOTES) == done.stdout.removeprefix("10\n")
 
 
 @pytest.fixture(scope="module")
