@@ -1,9 +1,9 @@
-"""Preferendum for Python: rank systems by people's votes, see how far annotators agree, score summaries.
+"""Preferendum for Python: rank systems by people's judgments, see how far annotators agree, score summaries.
 
     import preferendum as pf
-    votes = pf.read("preferences.jsonl")
-    board = pf.rank(votes)
-    pf.agreement(votes)
+    judgments = pf.read("preferences.jsonl")
+    board = pf.rank(judgments)
+    pf.agreement(judgments)
 
 No server and no Django are needed; `Study` is a study on a server. docs/python.md shows all of it.
 """

@@ -53,16 +53,16 @@ class Agreed(Printed):
 
 
 @on_one_thread
-def agreement(votes: Source, *, counted_kinds: CountedKinds | None = None) -> Agreed:
+def agreement(judgments: Source, *, counted_kinds: CountedKinds | None = None) -> Agreed:
     """Work out how far annotators agree: the share of equal answers, Krippendorff's alpha and Fleiss' kappa.
 
     Parameters
     ----------
-    votes : Data, path, DataFrame or iterable of dict
-        What `read` gave, or what it takes; votes need their `annotator`. Of an annotator's votes about the same two
-        texts the first counts.
+    judgments : Data, path, DataFrame or iterable of dict
+        What `read` gave, or what it takes; judgments need their `annotator`. Of an annotator's judgments about the same
+        two texts the first counts.
     counted_kinds : str, optional
-        Whose votes count, as for `rank`. Agreement is among those of the kind that leads: people, if they count.
+        Whose judgments count, as for `rank`. Agreement is among those of the kind that leads: people, if they count.
 
     Returns
     -------
@@ -73,33 +73,33 @@ def agreement(votes: Source, *, counted_kinds: CountedKinds | None = None) -> Ag
     Raises
     ------
     preferendum.Refused
-        For votes that cannot be read, or that do not say who gave them.
+        For judgments that cannot be read, or that do not say who gave them.
 
     Examples
     --------
     >>> import preferendum as pf
-    >>> votes = [
+    >>> judgments = [
     ...     {"topic": f"t{n}", "a": "large", "b": "small", "winner": "a", "annotator": who}
     ...     for n in range(12) for who in ("Ann", "Bob")
     ... ]
-    >>> agreed = pf.agreement(votes)
+    >>> agreed = pf.agreement(judgments)
     >>> agreed.n, agreed.share.value, agreed.alpha.value
     (12, 1.0, 1.0)
-    >>> pf.agreement(votes[:8]).alpha.value is None
+    >>> pf.agreement(judgments[:8]).alpha.value is None
     True
     """
-    data = read(votes)
-    votes_counted = counted(None, data, counted_kinds)
-    leading = [vote for vote in votes_counted.votes if kind_of(vote) == votes_counted.leading]
-    named = [vote for vote in leading if vote.annotator]
+    data = read(judgments)
+    kept = counted(None, data, counted_kinds)
+    leading = [judgment for judgment in kept.preferences if kind_of(judgment) == kept.leading]
+    named = [judgment for judgment in leading if judgment.annotator]
     if not named:
-        expected = "votes with their annotator: agreement is between annotators"
-        raise refused(data.name, "no vote that says who gave it", expected, field="annotator")
-    first = {(vote.annotator, *_pair(vote)): vote for vote in reversed(named)}
-    once = [vote for vote in named if first[vote.annotator, *_pair(vote)] is vote]
+        expected = "judgments with their annotator: agreement is between annotators"
+        raise refused(data.name, "no judgment that says who gave it", expected, field="annotator")
+    first = {(judgment.annotator, *_pair(judgment)): judgment for judgment in reversed(named)}
+    once = [judgment for judgment in named if first[judgment.annotator, *_pair(judgment)] is judgment]
     notes = (
-        left_out_in_words(votes_counted.left_out),
-        _left_out(len(votes_counted.votes) - len(leading), f"not of the kind {votes_counted.leading}"),
+        left_out_in_words(kept.left_out),
+        _left_out(len(kept.preferences) - len(leading), f"not of the kind {kept.leading}"),
         _left_out(len(leading) - len(named), "without an annotator"),
         _left_out(len(named) - len(once), "of annotators who had judged the same pair before"),
     )
@@ -110,22 +110,22 @@ def _left_out(number: int, why: str) -> str:
     return f"Left out: {number:,} {why}." if number else ""
 
 
-def _pair(vote: Preference) -> tuple[str, str, str, str]:
-    """What a vote is about, whichever side was shown where."""
-    return vote.topic, vote.of, min(vote.a, vote.b), max(vote.a, vote.b)
+def _pair(judgment: Preference) -> tuple[str, str, str, str]:
+    """What a judgment is about, whichever side was shown where."""
+    return judgment.topic, judgment.of, min(judgment.a, judgment.b), max(judgment.a, judgment.b)
 
 
-def _agreed(votes: Sequence[Preference], *notes: str) -> Agreed:
+def _agreed(judgments: Sequence[Preference], *notes: str) -> Agreed:
     """The agreement as tables, by topic and by annotator, and its course. `notes`: what else there is to say."""
-    pairs = _numbered(map(_pair, votes))
-    topics = _numbered((vote.topic, vote.of) for vote in votes)
-    annotators = _numbered(vote.annotator for vote in votes)
+    pairs = _numbered(map(_pair, judgments))
+    topics = _numbered((judgment.topic, judgment.of) for judgment in judgments)
+    annotators = _numbered(judgment.annotator for judgment in judgments)
     record = study_agreement(
         PairJudgments(
-            np.array([pairs[_pair(vote)] for vote in votes]),
-            np.array([SHARES[turned(LETTERS[vote.winner], vote.a > vote.b)] for vote in votes]),
-            np.array([annotators[vote.annotator] for vote in votes]),
-            np.array([topics[vote.topic, vote.of] for vote in votes]),
+            np.array([pairs[_pair(judgment)] for judgment in judgments]),
+            np.array([SHARES[turned(LETTERS[judgment.winner], judgment.a > judgment.b)] for judgment in judgments]),
+            np.array([annotators[judgment.annotator] for judgment in judgments]),
+            np.array([topics[judgment.topic, judgment.of] for judgment in judgments]),
         ),
         [of == "summaries" for _topic, of in topics],
     )
@@ -133,7 +133,7 @@ def _agreed(votes: Sequence[Preference], *notes: str) -> Agreed:
     names = {
         number: f"{topic} ({of})" if topic in has_both else topic for (topic, of), number in topics.items() if topic
     }
-    own = NamedAgreement(record, names, {number: name for name, number in annotators.items()}, {}, len(votes))
+    own = NamedAgreement(record, names, {number: name for name, number in annotators.items()}, {}, len(judgments))
     shown = annotator_agreement.show(own, {})
     by_topic, with_others = (
         next(table for table in shown.tables if table.name == name) for name in ("agreement", "with-others")

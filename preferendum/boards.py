@@ -1,4 +1,4 @@
-"""Systems in order by people's votes: what `rank` and `score` give, in Python and on the command line."""
+"""Systems in order by people's judgments: what `rank` and `score` give, in Python and on the command line."""
 
 from __future__ import annotations
 
@@ -46,7 +46,8 @@ class Board(Printed):
     """Systems in order, as `rank` and `score` give them.
 
     `systems`: the best first, with the ranks that the differences leave them; `differences`: of every two systems, with
-    p-values adjusted for their number (Holm 1979), and whether they are told apart; `ground`: whose votes these are.
+    p-values adjusted for their number (Holm 1979), and whether they are significant; `ground`: whose judgments these
+    are.
     """
 
     systems: tuple[SystemResult, ...]
@@ -59,7 +60,8 @@ class Board(Printed):
         Returns
         -------
         list of dict
-            By the names of the table's CSV; `better_than` lists the systems that each is told apart from and above.
+            By the names of the table's CSV; `better_than` lists the systems that each is significantly
+            better than.
             What is not known is None.
         """
         better = {row.system: list(row.better_than) for row in rows_of(self.systems, self.differences)}
@@ -119,50 +121,51 @@ def _best_first(comparison: Comparison) -> dict[str, Mean]:
 
 
 @on_one_thread  # as in the worker, so that the last digits are the same
-def rank(votes: Source, *, counted_kinds: CountedKinds | None = None) -> Board:
-    """Rank systems by votes about their outputs: win rates and strengths, with 95% intervals.
+def rank(judgments: Source, *, counted_kinds: CountedKinds | None = None) -> Board:
+    """Rank systems by judgments about their outputs: win rates and strengths, with 95% intervals.
 
-    No topics or texts are needed. Where votes name their topic and annotator, intervals allow for how topics and
+    No topics or texts are needed. Where judgments name their topic and annotator, intervals allow for how topics and
     annotators differ; where they do not, the board says so.
 
     Parameters
     ----------
-    votes : Data, path, DataFrame or iterable of dict
-        What `read` gave, or what it takes. Each vote says which of two systems, `a` and `b`, it prefers: `winner` is
-        `a`, `b`, `tie` or `neither`.
+    judgments : Data, path, DataFrame or iterable of dict
+        What `read` gave, or what it takes. Each judgment says which of two systems, `a` and `b`, it prefers: `winner`
+        is `a`, `b`, `tie` or `neither`.
     counted_kinds : str, optional
-        Whose votes count: `people` (the default), `machines`, `simulated`, `people-and-machines`,
+        Whose judgments count: `people` (the default), `machines`, `simulated`, `people-and-machines`,
         `people-and-simulated` or `all`. A study's archive says so itself.
 
     Returns
     -------
     Board
         Prints as a table, in a notebook with its plot. The win rate of a system (0 to 1) is how often it is preferred
-        to another one; of two strengths v and w, the first is preferred in v / (v + w) of votes. The model and its
+        to another one; of two strengths v and w, the first is preferred in v / (v + w) of judgments. The model and its
         sources are in docs/model.md.
 
     Raises
     ------
     preferendum.Refused
-        For votes that cannot be read, or that are not about whole outputs.
+        For judgments that cannot be read, or that are not about whole outputs.
 
     Examples
     --------
     >>> import preferendum as pf
-    >>> votes = 30 * [{"a": "large", "b": "small", "winner": "a"}] + 10 * [{"a": "large", "b": "small", "winner": "b"}]
-    >>> board = pf.rank(votes)
+    >>> pair = {"a": "large", "b": "small"}
+    >>> judgments = 30 * [pair | {"winner": "a"}] + 10 * [pair | {"winner": "b"}]
+    >>> board = pf.rank(judgments)
     >>> [(row["rank"], row["system"], round(row["win_rate"], 2), round(row["low"], 2)) for row in board.to_dicts()]
     [(1, 'large', 0.75, 0.6), (2, 'small', 0.25, 0.12)]
     >>> board.to_dicts()[0]["better_than"]
     ['small']
     """
-    data = read(votes)
-    votes_counted = counted(None, data, counted_kinds)
-    own = rated(votes_counted.evidence())
+    data = read(judgments)
+    kept = counted(None, data, counted_kinds)
+    own = rated(kept.evidence())
     if own is None:
-        expected = "votes about whole outputs (of: summaries); preferendum.score(topics, votes) takes these"
-        raise refused(data.name, "votes about sentences", expected, field="of")
-    return win_rate_board(own, left_out_in_words(votes_counted.left_out))
+        expected = "judgments about whole outputs (of: summaries); preferendum.score(topics, judgments) takes these"
+        raise refused(data.name, "judgments about sentences", expected, field="of")
+    return win_rate_board(own, left_out_in_words(kept.left_out))
 
 
 def win_rate_board(own: Rated, *notes: str) -> Board:
@@ -231,28 +234,28 @@ def _about_win_rates(own: Rated) -> Iterator[str]:
 @on_one_thread
 def score(
     topics: Source,
-    votes: Source | None = None,
+    judgments: Source | None = None,
     *,
     score: ScoreChoice = "importance",
     over: Over = "judgments",
     counted_kinds: CountedKinds | None = None,
     **settings: Any,
 ) -> Board:
-    """Score systems by votes about sentences of their sources: importance, coverage, or as published (Zopf 2018).
+    """Score systems by judgments about source sentences: importance, coverage, or as published (Zopf 2018).
 
     Parameters
     ----------
     topics : Data, path, DataFrame or iterable of dict
         Topics with documents and summaries, or a study's archive.
-    votes : Data, path, DataFrame or iterable of dict, optional
+    judgments : Data, path, DataFrame or iterable of dict, optional
         Which of two sentences is more important; by default those that come with the topics. A sentence is named
         `<document>:<index from 0>`.
     score : {"importance", "coverage", "combined", "published"}
         What systems are ranked by; docs/model.md explains the four.
     over : {"judgments", "topics"}
-        What intervals and ranks vary: the votes on these topics, or the topics themselves.
+        What intervals and ranks vary: the judgments on these topics, or the topics themselves.
     counted_kinds : str, optional
-        Whose votes count, as for `rank`.
+        Whose judgments count, as for `rank`.
     **settings
         Other settings of the model by the names that docs/model.md has: `smooth`, `prior`, `similarity`,
         `weigh_annotators`, `redundancy`.
@@ -267,7 +270,8 @@ def score(
     preferendum.Refused
         For data that cannot be read, or do not fit each other.
     ValueError
-        For a setting that there is not, or that says nothing here; where votes determine no score without a prior.
+        For a setting that there is not, or that says nothing here; where judgments determine no score without a
+        prior.
 
     Examples
     --------
@@ -277,23 +281,21 @@ def score(
     ...     "documents": [{"id": "d", "sentences": ["The storm broke the dam.", "Rain fell.", "A cat slept."]}],
     ...     "summaries": [{"system": "lead", "text": "The storm broke the dam."}, {"system": "cat", "text": "A cat."}],
     ... }]
-    >>> votes = 9 * [{"topic": "storm", "a": "d:0", "b": "d:2", "winner": "a"}]
-    >>> [row["system"] for row in pf.score(topics, votes).to_dicts()]
+    >>> judgments = 9 * [{"topic": "storm", "a": "d:0", "b": "d:2", "winner": "a"}]
+    >>> [row["system"] for row in pf.score(topics, judgments).to_dicts()]
     ['lead', 'cat']
     """
     chosen = _settings(score, settings)
     texts = read(topics)
-    data = texts if votes is None else read(votes)
+    data = texts if judgments is None else read(judgments)
     if not texts.bundle.topics and texts.archive is None:
         raise refused(texts.name, "no topics", "topics with documents")
-    votes_counted = counted(None if votes is None else texts, data, counted_kinds)
-    judged = [topic for topic in votes_counted.evidence() if topic.sentences]
+    kept = counted(None if judgments is None else texts, data, counted_kinds)
+    judged = [topic for topic in kept.evidence() if topic.sentences]
     if not any(len(topic.judgments) for topic in judged):
-        expected = "votes about sentences; preferendum.rank(votes) takes those about whole summaries"
-        raise refused(data.name, "votes about summaries alone", expected, field="of")
-    return score_board(
-        [evaluate(topic, chosen) for topic in judged], chosen, over, left_out_in_words(votes_counted.left_out)
-    )
+        expected = "judgments about sentences; preferendum.rank(judgments) takes those about whole summaries"
+        raise refused(data.name, "judgments about summaries alone", expected, field="of")
+    return score_board([evaluate(topic, chosen) for topic in judged], chosen, over, left_out_in_words(kept.left_out))
 
 
 def _settings(score: ScoreChoice, given: Mapping[str, Any]) -> Settings:
@@ -376,7 +378,7 @@ def _by_length(systems: Sequence[SystemResult], results: Sequence[TopicResult]) 
 
 
 def _verdict(systems: Sequence[SystemResult], differences: Sequence[Difference], ground: Ground) -> str:
-    """Which systems are told apart, in a sentence; the ground says it where it is too early."""
+    """What the tests say of the first place, in a sentence; the ground says it where it is too early."""
     rows = rows_of(systems, differences)
     return "" if ground.is_early else answer(rows, tests_of(rows, differences), ground)
 

@@ -1,4 +1,4 @@
-"""The votes that count, and the evidence that they are."""
+"""The judgments that count, and the evidence that they are."""
 
 from __future__ import annotations
 
@@ -17,29 +17,29 @@ from preferendum.reading import Data, refused
 
 @dataclass(frozen=True, slots=True)
 class Counted:
-    """The votes that count. `texts`: of their topics, empty where nobody gave any; `left_out`: how many votes do not
-    count, by kind; `leading`: the kind among whose annotators agreement is; `data`: where the votes stood."""
+    """The judgments that count. `texts`: of their topics, empty where nobody gave any; `left_out`: how many judgments
+    do not count, by kind; `leading`: the kind among whose annotators agreement is; `data`: where they stood."""
 
-    votes: Sequence[Preference]
+    preferences: Sequence[Preference]
     texts: Sequence[Topic]
     left_out: Mapping[str, int]
     leading: str
     data: Data
 
     def evidence(self) -> list[Evidence]:
-        """The votes of each topic with its texts."""
+        """The judgments of each topic with its texts."""
         if self.data.archive is not None:
             return with_bases(list(evidence_of(self.data.archive)))
         by_topic = defaultdict(list)
-        for vote in self.votes:
-            by_topic[vote.topic].append(vote)
+        for preference in self.preferences:
+            by_topic[preference.topic].append(preference)
         if self.texts:
             return with_bases([evidence(own, by_topic[own.topic_id]) for own in self.texts])
         return [_without_texts(name, own) for name, own in by_topic.items()]
 
 
 def counted(topics: Data | None, data: Data, kinds: CountedKinds | None) -> Counted:
-    """The votes of the kinds that count, held against `topics`, if given, or those of their own file.
+    """The judgments of the kinds that count, held against `topics`, if given, or those of their own file.
 
     Raises `Refused` where there are none or they do not fit, `ValueError` for kinds that there are not.
     """
@@ -52,15 +52,15 @@ def counted(topics: Data | None, data: Data, kinds: CountedKinds | None) -> Coun
         return Counted(data.preferences, data.archive.topics, {}, leading, data)
     if topics is not None and topics.archive is not None:
         raise refused(topics.name, "a whole study, which has judgments", "topics, or no other judgments")
-    votes: Sequence[Preference] = data.bundle.preferences
+    preferences: Sequence[Preference] = data.bundle.preferences
     texts = data.bundle.topics if topics is None else topics.bundle.topics
     if topics is not None:
-        votes = preferences_of(data.placed, existing_from(texts), data.name)
+        preferences = preferences_of(data.placed, existing_from(texts), data.name)
     chosen = KINDS_COUNTED[kinds or StudySettings().counted_kinds]
-    kept, left_out = of_kinds(votes, chosen)
+    kept, left_out = of_kinds(preferences, chosen)
     if not kept:
-        what = f"votes of the kind {left_out.most_common(1)[0][0]} alone" if left_out else "no votes"
-        expected = "votes that count: counted_kinds says which do" if left_out else "votes with a, b and winner"
+        what = f"judgments of the kind {left_out.most_common(1)[0][0]} alone" if left_out else "no judgments"
+        expected = "judgments that count: counted_kinds says which do" if left_out else "rows with a, b and winner"
         raise refused(data.name, what, expected)
     return Counted(kept, texts, left_out, chosen[0], data)
 
@@ -85,7 +85,7 @@ def left_out_in_words(left_out: Mapping[str, int], option: str = "counted_kinds"
     return numbers and f"Judgments left out, as their kind does not count: {numbers} ({option} says which do)."
 
 
-def _without_texts(topic: str, votes: Sequence[Preference]) -> Evidence:
-    """The evidence of votes whose texts nobody gave: those about whole summaries."""
-    between = tuple(vote for vote in votes if vote.of == "summaries")
+def _without_texts(topic: str, preferences: Sequence[Preference]) -> Evidence:
+    """The evidence of judgments whose texts nobody gave: those about whole summaries."""
+    between = tuple(preference for preference in preferences if preference.of == "summaries")
     return Evidence(topic, (), (), judgments((), {}), between_summaries=between)

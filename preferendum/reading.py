@@ -33,13 +33,13 @@ class Data:
     archive: StudyArchive | None = None
 
     def __repr__(self) -> str:
-        votes = self.preferences
+        judgments = self.preferences
         texts = self.bundle.topics if self.archive is None else self.archive.topics
-        topics = {topic.topic_id for topic in texts} | {vote.topic for vote in votes}
-        annotators = {vote.annotator for vote in votes} - {""}
+        topics = {topic.topic_id for topic in texts} | {judgment.topic for judgment in judgments}
+        annotators = {judgment.annotator for judgment in judgments} - {""}
         remarks = [f"\n{remark}" for remark in self.bundle.remarks]
         parts = [
-            _number(len(votes), "vote"),
+            _number(len(judgments), "judgment"),
             _number(len(topics - {""}), "topic") if topics - {""} else "no topics named",
             _number(len(annotators), "annotator") if annotators else "no annotators named",
         ]
@@ -47,19 +47,19 @@ class Data:
 
     @property
     def preferences(self) -> Sequence[Preference]:
-        """The votes: all of a file, those of a study that count."""
+        """The judgments: all of a file, those of a study that count."""
         return self.bundle.preferences if self.archive is None else tuple(counted_in(self.archive))
 
 
 def read(source: Source) -> Data:
-    """Read votes, topics or a study, whatever form they have.
+    """Read judgments, topics or a study, whatever form they have.
 
     Parameters
     ----------
     source : path, DataFrame or iterable of dict
         A file in any of the formats of docs/formats.md (preferences as `.jsonl` or `.csv`, topics, a study's `.zip`); a
-        DataFrame of pandas or polars; or rows as dicts. A vote has the keys `a`, `b` and `winner` (`a`, `b`, `tie` or
-        `neither`), and may have `topic`, `annotator`, `of`, `kind`, `seconds` and `at`. What is missing (None, NaN) is
+        DataFrame of pandas or polars; or rows as dicts. A judgment has the keys `a`, `b` and `winner` (`a`, `b`, `tie`
+        or `neither`), and may have `topic`, `annotator`, `of`, `kind`, `seconds` and `at`. What is missing (None, NaN) is
         not known.
 
     Returns
@@ -76,7 +76,7 @@ def read(source: Source) -> Data:
     --------
     >>> import preferendum as pf
     >>> pf.read([{"a": "large", "b": "small", "winner": "a", "annotator": "Ann"}])
-    rows: 1 vote, no topics named, 1 annotator
+    rows: 1 judgment, no topics named, 1 annotator
     >>> pf.read([{"a": "large", "b": "small", "winner": "large"}])
     Traceback (most recent call last):
     preferendum.formats.records.Refused: rows:1: winner: found the text "large"; expected a, b, tie or neither
@@ -97,9 +97,9 @@ def read(source: Source) -> Data:
     return Data(ROWS, *read_alone(source))
 
 
-def refused(file: str, found: str, expected: str, field: str = "", **params: Any) -> Refused:
+def refused(file: str, actual: str, expected: str, field: str = "", **params: Any) -> Refused:
     """The reason why a whole file, or rows, are not taken."""
-    return Refused((Complaint(file, 0, field, found, expected, params),))
+    return Refused((Complaint(file, 0, field, actual, expected, params),))
 
 
 def _number(count: int, what: str) -> str:

@@ -1,4 +1,4 @@
-"""`rank`: systems in order by votes about their outputs, without topics or texts."""
+"""`rank`: systems in order by judgments about their outputs, without topics or texts."""
 
 from __future__ import annotations
 
@@ -14,15 +14,15 @@ from preferendum.show.printed import opened
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """FILE, and whose votes count."""
+    """FILE, and whose judgments count."""
     parser.add_argument(
-        "file", metavar="FILE", type=Path, help="votes as JSON Lines or CSV, or an exported study (docs/formats.md)"
+        "file", metavar="FILE", type=Path, help="judgments as JSON Lines or CSV, or an exported study (docs/formats.md)"
     )
     parser.add_argument(
         "--counted-kinds",
         dest="kinds",
         choices=list(KINDS_COUNTED),
-        help="whose votes count (default: people); an exported study says so itself",
+        help="whose judgments count (default: people); an exported study says so itself",
     )
 
 
@@ -39,9 +39,9 @@ def run(options: argparse.Namespace) -> Output:
 
 COMMAND = Command(
     name="rank",
-    help="rank systems from votes about their outputs, without topics or texts",
-    description="Ranks systems from votes about their outputs, such as `a,b,winner` in a CSV: win rates and strengths "
-    "with 95% intervals, and which systems are told apart.",
+    help="rank systems from judgments about their outputs, without topics or texts",
+    description="Ranks systems from judgments about their outputs, such as `a,b,winner` in a CSV: win rates and "
+    "strengths with 95% intervals, and which systems are told apart.",
     add_arguments=add_arguments,
     run=run,
     takes="FILE",

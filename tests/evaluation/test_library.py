@@ -1,4 +1,4 @@
-"""The door of the library: votes in any form, systems in order, agreement; the same figures as everywhere else."""
+"""The door of the library: judgments in any form, systems in order, agreement; the same figures as everywhere else."""
 
 from __future__ import annotations
 
@@ -26,8 +26,8 @@ SQUALITY = ROOT / "annotate" / "demo" / "squality"
 TOPICS, VOTES = SQUALITY / "topics.jsonl", SQUALITY / "preferences.csv"
 
 
-def votes(a: str, b: str, won: int, lost: int, **more: Any) -> list[dict[str, Any]]:
-    """So many votes for a and for b."""
+def judgments(a: str, b: str, won: int, lost: int, **more: Any) -> list[dict[str, Any]]:
+    """So many judgments for a and for b."""
     return [
         {"a": a, "b": b, "winner": winner} | more for winner, times in (("a", won), ("b", lost)) for _ in range(times)
     ]
@@ -95,7 +95,7 @@ def test_a_rank_without_topics_is_that_of_the_command_with_topics_to_the_last_di
     assert pf.evaluate("rank", VOTES)["differences"] == found["differences"]
 
 
-def test_files_dataframes_and_rows_of_the_same_votes_give_the_same_board(board: boards.Board) -> None:
+def test_files_dataframes_and_rows_of_the_same_judgments_give_the_same_board(board: boards.Board) -> None:
     table = pd.read_csv(VOTES, dtype=str, keep_default_na=False)
     rows = table.to_dict("records")
     lacking = table.assign(seconds=float("nan"), at=pd.NaT, why=pd.array([pd.NA] * len(table), dtype="string"))
@@ -113,7 +113,7 @@ def test_scores_are_those_of_the_command(run: Run, tmp_path: Path) -> None:
         for other in (1, 2, 3)
         for who in ("Ann", "Bob", "Cem", "Dia", "Eve")
     ]
-    files = [tmp_path / "topics.jsonl", tmp_path / "votes.jsonl"]
+    files = [tmp_path / "topics.jsonl", tmp_path / "judgments.jsonl"]
     for file, rows in zip(files, (topics, given), strict=True):
         file.write_text("".join(json.dumps(row) + "\n" for row in rows))
     for options, asked in (
@@ -154,8 +154,8 @@ def test_agreement_is_that_of_the_command(run: Run) -> None:
 # What may be said
 
 
-def test_votes_that_name_no_topics_are_fitted_by_the_plain_model_and_the_board_says_so() -> None:
-    board = pf.rank(votes("x", "y", 75, 25))
+def test_judgments_that_name_no_topics_are_fitted_by_the_plain_model_and_the_board_says_so() -> None:
+    board = pf.rank(judgments("x", "y", 75, 25))
     first, second = board.to_dicts()
     assert first["strength"] / second["strength"] == pytest.approx(3, rel=0.02)
     assert (first["low"], first["high"]) == pytest.approx(wilson(75, 100), abs=0.02)
@@ -164,7 +164,10 @@ def test_votes_that_name_no_topics_are_fitted_by_the_plain_model_and_the_board_s
     assert "The answers do not say who gave them, so intervals leave out how annotators differ" in words
     assert "x leads y." in words
     named = pf.rank(
-        [vote | {"topic": f"t{n}", "annotator": f"p{n % 5}"} for n, vote in enumerate(votes("x", "y", 75, 25))]
+        [
+            judgment | {"topic": f"t{n}", "annotator": f"p{n % 5}"}
+            for n, judgment in enumerate(judgments("x", "y", 75, 25))
+        ]
     )
     assert "do not say" not in repr(named)
 
@@ -176,26 +179,35 @@ def test_answers_by_a_coin_tell_nothing_apart_and_few_answers_say_nothing() -> N
         for _ in range(300)
     ]
     assert not any(row["better_than"] for row in pf.rank(coin).to_dicts())
-    few = pf.rank(votes("x", "y", 19, 0))
+    few = pf.rank(judgments("x", "y", 19, 0))
     assert "It is too early to tell systems apart: that takes 20 judgments or more." in " ".join(repr(few).split())
     assert {difference.significant for difference in few.differences} == {None}
 
 
 def test_below_ten_shared_pairs_there_is_no_coefficient() -> None:
-    said = [vote | {"topic": f"t{n}", "annotator": who} for who in "pq" for n, vote in enumerate(votes("x", "y", 9, 0))]
+    said = [
+        judgment | {"topic": f"t{n}", "annotator": who}
+        for who in "pq"
+        for n, judgment in enumerate(judgments("x", "y", 9, 0))
+    ]
     agreed = pf.agreement(said)
     assert (agreed.n, agreed.share.value, agreed.alpha.value, agreed.kappa.value) == (9, 1.0, None, None)
     assert "Fewer than ten pairs" in " ".join(repr(agreed).split())
-    assert pf.agreement(said + [vote | {"topic": "t9"} for vote in said[::9]]).alpha.value == 1
+    assert pf.agreement(said + [judgment | {"topic": "t9"} for judgment in said[::9]]).alpha.value == 1
 
 
 def test_agreement_takes_the_first_vote_of_an_annotator_on_a_pair_whichever_side_was_left() -> None:
     said = [
-        vote | {"topic": f"t{n}", "annotator": who} for who in "pq" for n, vote in enumerate(votes("x", "y", 12, 0))
+        judgment | {"topic": f"t{n}", "annotator": who}
+        for who in "pq"
+        for n, judgment in enumerate(judgments("x", "y", 12, 0))
     ]
-    again = [vote | {"a": vote["b"], "b": vote["a"], "winner": "a"} for vote in said[:5]]
-    turned = [*said[:12], *(vote | {"a": vote["b"], "b": vote["a"], "winner": "b"} for vote in said[12:])]
-    agreed = pf.agreement([*turned, *again, votes("x", "y", 1, 0, topic="t0")[0]])
+    again = [judgment | {"a": judgment["b"], "b": judgment["a"], "winner": "a"} for judgment in said[:5]]
+    turned = [
+        *said[:12],
+        *(judgment | {"a": judgment["b"], "b": judgment["a"], "winner": "b"} for judgment in said[12:]),
+    ]
+    agreed = pf.agreement([*turned, *again, judgments("x", "y", 1, 0, topic="t0")[0]])
     assert agreed.record == pf.agreement(said).record
     words = " ".join(repr(agreed).split())
     assert "Left out: 5 of annotators who had judged the same pair before." in words
@@ -203,7 +215,7 @@ def test_agreement_takes_the_first_vote_of_an_annotator_on_a_pair_whichever_side
 
 
 def test_machines_count_only_if_they_are_asked_for() -> None:
-    people, machines = votes("x", "y", 30, 5), votes("x", "y", 0, 40, kind="machine")
+    people, machines = judgments("x", "y", 30, 5), judgments("x", "y", 0, 40, kind="machine")
     board = pf.rank([*people, *machines])
     assert board.to_dicts() == pf.rank(people).to_dicts()
     assert (
@@ -211,7 +223,7 @@ def test_machines_count_only_if_they_are_asked_for() -> None:
         in " ".join(repr(board).split())
     )
     assert pf.rank([*people, *machines], counted_kinds="machines").to_dicts()[0]["system"] == "y"
-    with pytest.raises(pf.Refused, match="found votes of the kind machine alone; expected votes that count"):
+    with pytest.raises(pf.Refused, match="found judgments of the kind machine alone; expected judgments that count"):
         pf.rank(machines)
 
 
@@ -224,24 +236,24 @@ def test_machines_count_only_if_they_are_asked_for() -> None:
         ([{"a": "x", "b": "y", "winner": "x"}], "rows:1: winner", 'found the text "x"; expected a, b, tie or neither'),
         ([{"a": "x", "winner": "a"}], "rows:1: b", "found no such key"),
         ([{"a": 1, "b": "y", "winner": "a"}], "rows:1: a", "found the number 1; expected a name"),
-        ([*votes("x", "y", 2, 0), {"a": "x", "b": "x", "winner": "a"}], "rows:3: b", "on both sides"),
+        ([*judgments("x", "y", 2, 0), {"a": "x", "b": "x", "winner": "a"}], "rows:3: b", "on both sides"),
         (
-            [*votes("x", "y", 1, 0), *votes("x", "y", 1, 0, topic="t")],
+            [*judgments("x", "y", 1, 0), *judgments("x", "y", 1, 0, topic="t")],
             "rows:2: topic",
             "a topic in every row, or in none",
         ),
         (
-            [*votes("x", "y", 1, 0, topic="t"), *votes("x", "y", 1, 0)],
+            [*judgments("x", "y", 1, 0, topic="t"), *judgments("x", "y", 1, 0)],
             "rows:2: topic",
             "a topic in every row, or in none",
         ),
         ([("x", "y", "a")], "rows:1", "found tuple"),
         ([{"a": object(), "b": "y", "winner": "a"}], "rows:1", "a value of type object"),
-        (votes("d:1", "d:2", 3, 0), "rows: of", "votes about sentences"),
+        (judgments("d:1", "d:2", 3, 0), "rows: of", "judgments about sentences"),
         ([], "rows", "an empty file"),
         (3, "rows", "found int; expected a file, a DataFrame or a list of dicts"),
         ("no/such.csv", "such.csv", "no such file"),
-        (TOPICS, "topics.jsonl", "found no votes"),
+        (TOPICS, "topics.jsonl", "found no judgments"),
     ],
 )
 def test_what_cannot_be_ranked_is_refused_with_place_and_what_was_expected(source: Any, where: str, found: str) -> None:
@@ -252,24 +264,24 @@ def test_what_cannot_be_ranked_is_refused_with_place_and_what_was_expected(sourc
     assert "; expected " in str(refused.value)
 
 
-def test_votes_that_do_not_fit_the_topics_are_refused_with_their_rows() -> None:
+def test_judgments_that_do_not_fit_the_topics_are_refused_with_their_rows() -> None:
     topics = [{"topic_id": "M", "documents": [{"id": "d", "sentences": ["One.", "Two."]}], "summaries": []}]
     with pytest.raises(pf.Refused, match=r"rows:2: b: found \"d:7\": document \"d\" has 2 sentences"):
-        pf.score(topics, [*votes("d:0", "d:1", 1, 0, topic="M"), *votes("d:0", "d:7", 1, 0, topic="M")])
+        pf.score(topics, [*judgments("d:0", "d:1", 1, 0, topic="M"), *judgments("d:0", "d:7", 1, 0, topic="M")])
     with pytest.raises(pf.Refused, match=r"preferendum\.rank"):
         pf.score(TOPICS, VOTES)
     with pytest.raises(pf.Refused, match="found no topics"):
         pf.score(VOTES)
     for wrong in ({"score": "best"}, {"smoothing": "none"}, {"smooth": "papr"}, {"prior": 2.0}):
         with pytest.raises(ValueError, match=next(iter(wrong))):
-            pf.score(topics, votes("d:0", "d:1", 1, 0, topic="M"), **wrong)  # type: ignore[arg-type]
+            pf.score(topics, judgments("d:0", "d:1", 1, 0, topic="M"), **wrong)  # type: ignore[arg-type]
 
 
 # What it looks like
 
 
 def test_a_notebook_shows_tables_and_the_plot_and_nothing_of_names_runs() -> None:
-    html = pf.rank(votes("<script>alert()</script>", "y & z", 30, 10))._repr_html_()
+    html = pf.rank(judgments("<script>alert()</script>", "y & z", 30, 10))._repr_html_()
     assert html.count("<table>") == html.count("<svg ") == 1
     assert "<script" not in html
     assert "y &amp; z" in html
@@ -286,7 +298,7 @@ def test_a_board_is_written_for_papers_and_drawn_to_a_file(board: boards.Board, 
 
 
 def test_what_was_read_says_what_it_holds() -> None:
-    assert repr(pf.read(VOTES)) == "preferences.csv: 540 votes, 60 topics, 4 annotators"
+    assert repr(pf.read(VOTES)) == "preferences.csv: 540 judgments, 60 topics, 4 annotators"
 
 
 # The terminal

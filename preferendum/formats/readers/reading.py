@@ -75,8 +75,8 @@ def read(
 
 
 def read_alone(source: str | os.PathLike[str] | Iterable[Any]) -> tuple[Bundle, tuple[Placed[Preference], ...]]:
-    """Everything in a file or in rows of dicts, of which preferences may come without topics; and the preferences with
-    the places where they stood.
+    """Read everything in a file or in rows of dicts; preferences may come without topics, and are given with the places
+    where they stood, too.
 
     Raises `Refused` with every complaint.
     """
@@ -116,9 +116,9 @@ def _row_line(row: Any, here: Place) -> bytes:
     if not isinstance(row, Mapping):
         here.refuse("%(what)s", "a dict such as {'a': 'first', 'b': 'second', 'winner': 'a'}", what=type(row).__name__)
         return b""
-    known = {key: value for key, value in row.items() if isinstance(value, str) or str(value) not in _MISSING}
+    present = {key: value for key, value in row.items() if isinstance(value, str) or str(value) not in _MISSING}
     try:
-        return json.dumps(known, default=_plain).encode("utf-8", "surrogatepass") + b"\n"
+        return json.dumps(present, default=_plain).encode("utf-8", "surrogatepass") + b"\n"
     except (TypeError, ValueError) as error:
         here.refuse("%(why)s", "texts, numbers, lists and dicts", why=escaped(str(error)))
         return b""
