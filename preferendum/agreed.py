@@ -73,7 +73,7 @@ def agreement(judgments: Source, *, counted_kinds: CountedKinds | None = None) -
     Raises
     ------
     preferendum.Refused
-        For judgments that cannot be read, or that do not say who gave them.
+        For judgments that cannot be read, or that do not say who gave them, or about which topic.
 
     Examples
     --------
@@ -95,6 +95,9 @@ def agreement(judgments: Source, *, counted_kinds: CountedKinds | None = None) -
     if not named:
         expected = "judgments with their annotator: agreement is between annotators"
         raise refused(data.name, "no judgment that says who gave it", expected, field="annotator")
+    if not named[0].topic:
+        expected = "judgments with their topic: annotators agree about the same two texts"
+        raise refused(data.name, "no judgment that says what it is about", expected, field="topic")
     first = {(judgment.annotator, *_pair(judgment)): judgment for judgment in reversed(named)}
     once = [judgment for judgment in named if first[judgment.annotator, *_pair(judgment)] is judgment]
     notes = (

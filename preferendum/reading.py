@@ -59,8 +59,8 @@ def read(source: Source) -> Data:
     source : path, DataFrame or iterable of dict
         A file in any of the formats of docs/formats.md (preferences as `.jsonl` or `.csv`, topics, a study's `.zip`); a
         DataFrame of pandas or polars; or rows as dicts. A judgment has the keys `a`, `b` and `winner` (`a`, `b`, `tie`
-        or `neither`), and may have `topic`, `annotator`, `of`, `kind`, `seconds` and `at`. What is missing (None, NaN) is
-        not known.
+        or `neither`), and may have `topic`, `annotator`, `of`, `kind`, `seconds` and `at`. What is missing (None, NaN)
+        is not known.
 
     Returns
     -------

@@ -76,6 +76,7 @@ def test_the_examples_of_the_documentation_are_true(
     web: Web, worker: object, token: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (tmp_path / "wikinews.jsonl").write_bytes((ROOT / "annotate" / "demo" / "wikinews.jsonl").read_bytes())
+    (tmp_path / "preferences.csv").write_bytes((ROOT / "annotate/demo/squality/preferences.csv").read_bytes())
     (tmp_path / "notes.txt").write_text("Call Ann.\n")
     monkeypatch.chdir(tmp_path)
     text = (ROOT / "docs" / "python.md").read_text().replace("https://example.org", web.url)

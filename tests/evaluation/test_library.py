@@ -83,6 +83,15 @@ def test_the_examples_of_docstrings_are_true(module: Any) -> None:
     assert found.failed == 0
 
 
+def test_what_the_documentation_shows_of_the_library_is_true(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "preferences.csv").write_bytes(VOTES.read_bytes())
+    monkeypatch.chdir(tmp_path)
+    text, _, _server = (ROOT / "docs" / "python.md").read_text().partition("## A study on a server")
+    test = doctest.DocTestParser().get_doctest(text, {}, "python.md", None, 0)
+    assert len(test.examples) > 10
+    assert doctest.DocTestRunner().run(test).failed == 0
+
+
 # The same figures
 
 
@@ -212,6 +221,18 @@ def test_agreement_takes_the_first_vote_of_an_annotator_on_a_pair_whichever_side
     words = " ".join(repr(agreed).split())
     assert "Left out: 5 of annotators who had judged the same pair before." in words
     assert "Left out: 1 without an annotator." in words
+
+
+def test_equal_rows_without_a_topic_are_judgments_of_their_own_and_no_agreement_comes_of_them() -> None:
+    by_ann = judgments("x", "y", 30, 10, annotator="Ann")
+    board = pf.rank(by_ann)
+    assert board.to_dicts()[0]["answers"] == 40
+    assert "All answers are from one annotator: results hold for them alone." in " ".join(repr(board).split())
+    assert pf.rank(2 * judgments("x", "y", 1, 0, annotator="Ann", topic="t")).to_dicts()[0]["answers"] == 1
+    with pytest.raises(pf.Refused, match="rows: topic: found no judgment that says what it is about; expected"):
+        pf.agreement([*by_ann, *judgments("x", "y", 3, 1, annotator="Bob")])
+    with pytest.raises(pf.Refused, match="rows: annotator: found no judgment that says who gave it; expected"):
+        pf.agreement(judgments("x", "y", 3, 1, topic="t"))
 
 
 def test_machines_count_only_if_they_are_asked_for() -> None:

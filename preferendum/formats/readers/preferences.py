@@ -105,9 +105,10 @@ def kind_of(preference: Preference, otherwise: str = "human") -> str:
 
 
 def is_recognisable(preference: Preference) -> bool:
-    """Whether an equal row is the same judgment. Without annotator and time it may be another person's, and simulated
-    ones are drawn with replacement."""
-    return bool(preference.annotator or preference.at) and kind_of(preference) != "simulated"
+    """Whether an equal row is the same judgment. Without annotator and time it may be another person's, without topic
+    and time about other texts, and simulated ones are drawn with replacement."""
+    is_known = preference.at or (preference.annotator and preference.topic)
+    return bool(is_known) and kind_of(preference) != "simulated"
 
 
 def weight_of(preference: Preference) -> float:
