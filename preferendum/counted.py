@@ -27,7 +27,7 @@ class Counted:
     data: Data
 
     def evidence(self) -> list[Evidence]:
-        """The judgments of each topic with its texts."""
+        """The judgments of each topic with its texts; where nobody gave any, those about whole summaries."""
         if self.data.archive is not None:
             return with_bases(list(evidence_of(self.data.archive)))
         by_topic = defaultdict(list)
@@ -35,7 +35,17 @@ class Counted:
             by_topic[preference.topic].append(preference)
         if self.texts:
             return with_bases([evidence(own, by_topic[own.topic_id]) for own in self.texts])
-        return [_without_texts(name, own) for name, own in by_topic.items()]
+        none = judgments((), {})
+        return [
+            Evidence(
+                name,
+                (),
+                (),
+                none,
+                between_summaries=tuple(preference for preference in own if preference.of == "summaries"),
+            )
+            for name, own in by_topic.items()
+        ]
 
 
 def counted(topics: Data | None, data: Data, kinds: CountedKinds | None) -> Counted:
@@ -83,9 +93,3 @@ def left_out_in_words(left_out: Mapping[str, int], option: str = "counted_kinds"
     by = {"human": "{:,} by people", "machine": "{:,} by machines", "simulated": "{:,} simulated"}
     numbers = ", ".join(phrase.format(left_out[kind]) for kind, phrase in by.items() if left_out.get(kind))
     return numbers and f"Judgments left out, as their kind does not count: {numbers} ({option} says which do)."
-
-
-def _without_texts(topic: str, preferences: Sequence[Preference]) -> Evidence:
-    """The evidence of judgments whose texts nobody gave: those about whole summaries."""
-    between = tuple(preference for preference in preferences if preference.of == "summaries")
-    return Evidence(topic, (), (), judgments((), {}), between_summaries=between)

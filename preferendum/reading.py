@@ -90,7 +90,7 @@ def read(source: Source) -> Data:
         return Data(escaped(path.name or str(path)), *read_alone(path))
     if hasattr(source, "iter_rows"):  # polars
         source = source.iter_rows(named=True)
-    elif hasattr(source, "to_dict") and not isinstance(source, Mapping):  # pandas
+    elif hasattr(source, "to_dict") and hasattr(source, "columns"):  # pandas
         source = source.to_dict("records")
     if isinstance(source, Mapping) or not isinstance(source, Iterable):
         raise refused(ROWS, "%(what)s", "a file, a DataFrame or a list of dicts", what=type(source).__name__)

@@ -272,6 +272,7 @@ def test_machines_count_only_if_they_are_asked_for() -> None:
         ([{"a": object(), "b": "y", "winner": "a"}], "rows:1", "a value of type object"),
         (judgments("d:1", "d:2", 3, 0), "rows: of", "judgments about sentences"),
         ([], "rows", "an empty file"),
+        (pd.Series(["a"]), "rows:1", "found str; expected a dict"),
         (3, "rows", "found int; expected a file, a DataFrame or a list of dicts"),
         ("no/such.csv", "such.csv", "no such file"),
         (TOPICS, "topics.jsonl", "found no judgments"),
