@@ -16,9 +16,6 @@ from preferendum.formats.readers.draft import Placed
 from preferendum.formats.readers.reading import ROWS, read_alone
 from preferendum.formats.records import Bundle, Complaint, Preference, Refused
 
-#: What functions of the library take for data: what `read` gave, or what it takes.
-Source = Any
-
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Data:
@@ -49,6 +46,10 @@ class Data:
     def preferences(self) -> Sequence[Preference]:
         """The judgments: all of a file, those of a study that count."""
         return self.bundle.preferences if self.archive is None else tuple(counted_in(self.archive))
+
+
+#: What functions of the library take for data: what `read` gave, or what it takes. DataFrames can be iterated, too.
+Source = Data | str | os.PathLike[str] | Iterable[Any]
 
 
 def read(source: Source) -> Data:
