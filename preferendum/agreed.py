@@ -9,7 +9,7 @@ from typing import TypeVar
 import numpy as np
 
 from preferendum.annotators.agreement import PairJudgments, study_agreement
-from preferendum.counted import counted, left_out_in_words
+from preferendum.counted import counted
 from preferendum.fit.threads import on_one_thread
 from preferendum.formats.answers import LETTERS, SHARES, turned
 from preferendum.formats.readers.preferences import kind_of
@@ -101,7 +101,7 @@ def agreement(judgments: Source, *, counted_kinds: CountedKinds | None = None) -
     first = {(judgment.annotator, *_pair(judgment)): judgment for judgment in reversed(named)}
     once = [judgment for judgment in named if first[judgment.annotator, *_pair(judgment)] is judgment]
     notes = (
-        left_out_in_words(kept.left_out),
+        *kept.notes,
         _left_out(len(kept.preferences) - len(leading), f"not of the kind {kept.leading}"),
         _left_out(len(leading) - len(named), "without an annotator"),
         _left_out(len(named) - len(once), "of annotators who had judged the same pair before"),

@@ -9,7 +9,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from preferendum.counted import counted, left_out_in_words
+from preferendum.counted import counted
 from preferendum.evidence import AS_PUBLISHED, Evidence, Settings
 from preferendum.fit.threads import on_one_thread
 from preferendum.formats.settings import SCORING, CountedKinds, ScoreChoice, idle_among
@@ -165,7 +165,7 @@ def rank(judgments: Source, *, counted_kinds: CountedKinds | None = None) -> Boa
     if own is None:
         expected = "judgments about whole outputs (of: summaries); preferendum.score(topics, judgments) takes these"
         raise refused(data.name, "judgments about sentences", expected, field="of")
-    return win_rate_board(own, left_out_in_words(kept.left_out))
+    return win_rate_board(own, *kept.notes)
 
 
 def win_rate_board(own: Rated, *notes: str) -> Board:
@@ -295,7 +295,7 @@ def score(
     if not any(len(topic.judgments) for topic in judged):
         expected = "judgments about sentences; preferendum.rank(judgments) takes those about whole summaries"
         raise refused(data.name, "judgments about summaries alone", expected, field="of")
-    return score_board([evaluate(topic, chosen) for topic in judged], chosen, over, left_out_in_words(kept.left_out))
+    return score_board([evaluate(topic, chosen) for topic in judged], chosen, over, *kept.notes)
 
 
 def _settings(score: ScoreChoice, given: Mapping[str, Any]) -> Settings:

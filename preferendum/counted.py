@@ -26,6 +26,12 @@ class Counted:
     leading: str
     data: Data
 
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What a result has to say of them: what reading ignored or repaired, and what was left out."""
+        remarks = (f"{remark}." for remark in self.data.bundle.remarks)
+        return *remarks, left_out_in_words(self.left_out)
+
     def evidence(self) -> list[Evidence]:
         """The judgments of each topic with its texts; where nobody gave any, those about whole summaries."""
         if self.data.archive is not None:

@@ -228,7 +228,9 @@ def test_equal_rows_without_a_topic_are_judgments_of_their_own_and_no_agreement_
     board = pf.rank(by_ann)
     assert board.to_dicts()[0]["answers"] == 40
     assert "All answers are from one annotator: results hold for them alone." in " ".join(repr(board).split())
-    assert pf.rank(2 * judgments("x", "y", 1, 0, annotator="Ann", topic="t")).to_dicts()[0]["answers"] == 1
+    twice = pf.rank(2 * judgments("x", "y", 1, 0, annotator="Ann", topic="t"))
+    assert twice.to_dicts()[0]["answers"] == 1
+    assert "rows: rows that stand here twice, counted once: 1." in " ".join(repr(twice).split())
     with pytest.raises(pf.Refused, match="rows: topic: found no judgment that says what it is about; expected"):
         pf.agreement([*by_ann, *judgments("x", "y", 3, 1, annotator="Bob")])
     with pytest.raises(pf.Refused, match="rows: annotator: found no judgment that says who gave it; expected"):
