@@ -99,7 +99,7 @@ def score_figure(rows: Sequence[IntervalRow], unit: Unit) -> list[Figure]:
         if has_intervals
         else _("Scores of %(n)d systems; the table says the same in numbers")
     )
-    draw = partial(interval_plot, reference=0.0 if unit.times == POINTS else None)
+    draw = partial(interval_plot, reference=0.0 if unit.times == POINTS and not unit.sign else None)
     title = unit.named(_("score, with its 95% interval") if has_intervals else _("score"))
     return figure("scores", title, "", draw, rows, label % {"n": len(rows)}, title, (_("rank"), _("system")))
 

@@ -316,7 +316,9 @@ def test_a_board_is_written_for_papers_and_drawn_to_a_file(board: boards.Board, 
     assert latex.startswith("\\begin{table}")
     assert "bart-dpr & 34.0\\%" in latex
     assert board.plot(tmp_path / "board.svg") == tmp_path / "board.svg"
-    assert (tmp_path / "board.svg").read_text().startswith("<svg ")
+    drawn = (tmp_path / "board.svg").read_text()
+    assert drawn.startswith("<svg ")
+    assert "stroke-dasharray" not in drawn, "0% is no reference for win rates, as 0 is for importance"
     with pytest.raises(ValueError, match=r"ends in \.svg"):
         board.plot(tmp_path / "board.png")
 
