@@ -83,7 +83,7 @@ class Rated:
 
     @cached_property
     def summaries(self) -> Mapping[str, Mapping[str, Mean]]:
-        """By topic and system, the win rate within the topic, the best first."""
+        """The win rates within each topic, by topic and system, the best first."""
         return {topic: _best_first(Comparison([own.standing])) for topic, own in self.rates.by_topic()}
 
 
@@ -299,7 +299,7 @@ def score(
 
 
 def _settings(score: ScoreChoice, given: Mapping[str, Any]) -> Settings:
-    """Those that are given, on top of the defaults or of the paper's. Raises `ValueError`."""
+    """Put the given settings on top of the defaults, or of the paper's. Raises `ValueError`."""
     choices = {setting.name: setting.choices for setting in SCORING} | {"redundancy": ()}
     for name, value in {"score": score, **given}.items():
         if name not in choices:

@@ -82,7 +82,7 @@ def counted(topics: Data | None, data: Data, kinds: CountedKinds | None) -> Coun
 
 
 def of_kinds(preferences: Iterable[Preference], kinds: Sequence[str]) -> tuple[list[Preference], Counter[str]]:
-    """Those of these kinds, and how many there are of every other."""
+    """Keep the preferences of these kinds, and count those of every other kind."""
     kept: list[Preference] = []
     left_out: Counter[str] = Counter()
     for preference in preferences:

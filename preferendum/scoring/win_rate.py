@@ -125,7 +125,7 @@ def _dispersion(answers: Answers) -> float:
 
 @on_one_thread
 def _standings(answers: Answers, judged: Places, fitted: Effects) -> tuple[Standing, Standing]:
-    """Of win rates, and of utilities."""
+    """Make the standings of win rates and of utilities."""
     names = tuple(answers.systems[k] for k in judged)
     s = len(judged)
     rates, slopes = between_systems(fitted)

@@ -85,7 +85,7 @@ def opened(table: Table) -> Table:
 
 
 def _table(table: Table) -> str:
-    """With its title and note above, names at the left and numbers at the right."""
+    """Write a table below its title and note, names at the left and numbers at the right."""
     sides = ["left" if column.is_text else "right" for column in table.read]
     rows = [_row("td", texts, sides) for texts in table.texts()]
     head = _row("th", table.heads, sides)
