@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
+from importlib.metadata import version
 from typing import Any
 
 from django.template.loader import render_to_string
@@ -275,6 +276,10 @@ def _scores_by_sentences(facts: StudyFacts) -> Iterator[str]:
             "[[%(second)s]], %(smoothing)s."
         ) % {"first": UTILITIES[0], "second": UTILITIES[1], "smoothing": _smoothing(facts)}
         yield _SCORES[facts.study.score]()
+        yield _(
+            "Words are compared by their stems of PyStemmer %(version)s, in English those of Porter’s algorithm; "
+            "Arabic, Hindi, Nepali and languages that it lacks are not stemmed."
+        ) % {"version": version("PyStemmer")}
 
 
 def _smoothing(facts: StudyFacts) -> str:

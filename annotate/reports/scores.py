@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import math
-import re
 from collections.abc import Iterator, Sequence
 
 from annotate.models import Score, Sentence
+from preferendum.formats.tokens import Token, pieces
 from preferendum.results import Key, Part, SourceWords, WordTerm
 
 #: A word that changes a score by less than this share of the weightiest one is not tinted.
@@ -37,9 +37,13 @@ def tinted(
     takes most (4 is neither). A word counts once, so that only the first place where it stands has them."""
     most = max((abs(term.contribution) for term, _sentences in terms), default=0.0)
     left = {term.word: (term, sentences) for term, sentences in terms if abs(term.contribution) > LIGHT * most}
-    for piece in filter(None, re.split(r"(\w+)", text)):
-        number = words.spelled.get(piece.lower())
-        term, sentences = (None, []) if number is None else left.pop(words.words[number], (None, []))
+
+    def word_of(token: Token | None) -> str:
+        number = words.spelled.get(token.text) if token else None
+        return "" if number is None else words.words[number]
+
+    for piece, token in pieces(text, lambda token: word_of(token) in left):
+        term, sentences = left.pop(word_of(token), (None, []))
         steps = math.ceil(4 * abs(term.contribution) / most) if term else 0
         yield piece, term, sentences, 4 + steps if term and term.contribution > 0 else 4 - steps
 

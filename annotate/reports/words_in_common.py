@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import re
-
-WORD = re.compile(r"\w+")
+from preferendum.formats.tokens import pieces, tokens
 
 
 def mark_shared(text: str, other: str) -> list[tuple[str, bool]]:
     """The text in pieces, each with whether the other text has this word, too, in any case."""
-    shared = {word.casefold() for word in WORD.findall(other)}
-    return [(piece, piece.casefold() in shared) for piece in re.split(r"(\w+)", text) if piece]
+    shared = set(tokens(other))
+    marked = pieces(text, lambda token: token.text in shared)
+    return [(piece, token is not None and token.text in shared) for piece, token in marked]

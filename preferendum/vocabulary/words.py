@@ -1,4 +1,4 @@
-"""The words of texts that count: as the program SIMetrix reads English, and by white space and stems elsewhere.
+"""The words of texts that count: as the program SIMetrix reads English, and in any script elsewhere.
 
 A. Louis & A. Nenkova, "Automatically assessing machine summary content without a gold standard", Computational
 Linguistics 39(2), 2013.
@@ -19,19 +19,21 @@ from preferendum.text import SMART, stems, tokens
 from preferendum.vocabulary.porter import martins_stem
 
 WORDS = (
-    "English: [A-Za-z0-9]+ without SMART stop words (596), stems of Martin Porter's program; other languages: runs of "
-    "word characters, Snowball stems"
+    "English: [A-Za-z0-9]+ without SMART stop words (596), stems of Martin Porter's program; other languages: letters "
+    "with their marks (bigrams of characters where no space parts words), Snowball stems"
 )
 """Which words count, for signatures."""
 
 Vector = NDArray[np.float64]
 _ASCII_WORDS = re.compile("[A-Za-z0-9]+")
+_LATIN_OR_DIGIT = re.compile("[0-9A-Za-z\u00aa\u00ba\u00c0-\u02af\u1e00-\u1eff]")
 
 
 def words(sentences: Iterable[str], language: str) -> Counter[str]:
     """How often each stem occurs. English: ASCII letters and digits, lower case, no SMART stop words, Porter's program.
 
-    Other languages: runs of word characters, stemmed where there is a stemmer; no stop words are removed.
+    Other languages: the tokens of `preferendum.formats.tokens`, stemmed where there is a stemmer; no stop words are
+    removed. A text of no language is read as English, and its words in other scripts are such tokens.
     """
     return Counter(stemmed(unstemmed(sentences, language), language))
 
@@ -41,12 +43,15 @@ def unstemmed(sentences: Iterable[str], language: str) -> list[str]:
     text = "\n".join(sentences)
     if not _is_english(language):
         return tokens(text)
-    return [word for word in map(str.lower, _ASCII_WORDS.findall(text)) if word not in SMART]
+    others = [] if language or text.isascii() else [word for word in tokens(text) if not _LATIN_OR_DIGIT.search(word)]
+    return [*(word for word in map(str.lower, _ASCII_WORDS.findall(text)) if word not in SMART), *others]
 
 
 def stemmed(unstemmed: Iterable[str], language: str) -> list[str]:
     """The stem of each of those words."""
-    return list(map(martins_stem, unstemmed)) if _is_english(language) else stems(unstemmed, language)
+    if not _is_english(language):
+        return stems(unstemmed, language)
+    return [martins_stem(word) if word.isascii() else word for word in unstemmed]
 
 
 def _is_english(language: str) -> bool:

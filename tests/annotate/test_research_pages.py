@@ -1044,6 +1044,14 @@ def test_words_that_two_sentences_share_are_marked_and_the_terms_can_be_copied(c
         ("rain", True),
         (".", False),
     ]
+    assert mark_shared("暴雨在山谷。", "山谷中") == [
+        ("暴", False),
+        ("雨", False),
+        ("在", False),
+        ("山谷", True),
+        ("。", False),
+    ]
+    assert mark_shared("राजा नदी", "राजू नदी") == [("राजा", False), (" ", False), ("नदी", True)]
     study = scored.scored_study()
     client.force_login(making.owner(study))
     row = Score.objects.filter(summary__topic__study=study, scored_by="published").earliest("pk")
