@@ -12,11 +12,15 @@ from collections.abc import Callable, Iterator, Sequence
 import nupunkt
 import sentencex
 
+from preferendum.formats.abbreviations import BEFORE_NUMBERS, BEFORE_WORDS, ORDINALS
 from preferendum.formats.records import Cut, Text
 
 # Whatever a reader sees as a line break; a sentence never runs across one.
 _LINE = re.compile(r"[^\n\r\v\f\x1c-\x1e\x85\u2028\u2029]+")
 _WORD = re.compile(r"\w")
+_LETTER = re.compile(r"[^\W\d_]")
+# "'s Avonds" begins a sentence.
+_DUTCH = re.compile(r"['’‘][a-z]\s[A-Z]")
 # Where a sentence may end.
 _END = re.compile(r"[.!?\u2026]+(?!\w)|[\n\r\v\f\x1c-\x1e\x85\u2028\u2029]")
 _END_MARK = re.compile(r"[.!?\u2026]")
@@ -25,8 +29,26 @@ _INSIDE_OF_MARKS = re.compile(r"(?<=[^\w\s]{8})[^\w\s]+(?=[^\w\s]{8})")
 # Several marks far inside of a word, where nothing ends.
 _INSIDE_OF_WORDS = re.compile(r"(?<=\S{8})[^\w\s]{2,}(?=\S{8})")
 _SURROGATE = re.compile(r"[\ud800-\udfff]")
-_QUOTATION_MARK = re.compile(r'["“”„‟«»‹›「」『』]')
+_QUOTATION_MARK = re.compile(r'["“”„‟«»‹›「」『』]|\'\'')
 _OPENING_MARK = re.compile(r'["“”„‟«»‹›「」『』](?=\w)|(?<=\s)[«‹“„](?=\s)')
+# Where a sentence begins in a text without capitals: after a mark, what closes, white space and what opens.
+_BEGINNING = re.compile(r"""([.!?\u2026]["'”’»)\]]*\s+["'“„«(\[¿¡]*)([^\W\d_])""")
+# The last word before a border, with its full stop: what ends with one is perhaps an abbreviation.
+_LAST_WORD = re.compile(r"""(?:^|[\s'’(\["“„«])([^\s'’(\["“„«]{1,12})\.$""")
+# Words of one small vowel ("é", "я") end sentences, so that only consonants are initials there.
+_INITIAL = re.compile(r"(?:[^\W\d_]\.?-)?(?:(?![aeiouyæøаеёиоуыэюяєіїαεηιουωà-åè-ïò-öù-ýőűάέήίόύώ])[^\W\d_])")
+_ORDINAL = re.compile(r"\d{1,2}|[IVXLC]{2,6}")
+_FIRST_WORD = re.compile(r"""["'“„«(\[]?(\w+)""")
+# Abbreviations that end sentences, too: units and years after a number, "and so on".
+_MAY_END = re.compile(r"(?:\d\s?[^\W\d]{1,3}|т\.\s?[дп]|н\.\s?э|[ap]\.\s?m|u\.\s?a|m\.\s?m|s\.\s?v|e\.\s?d|κ\.\s?ά)\.$")
+# A number that counts what follows, after the end of a sentence.
+_COUNTED = re.compile(r"[.!?\u2026:;)”\"»]\s+(\d{1,3}\.)$")
+# What no sentence begins with.
+_CONTINUES = re.compile(r"[,;:)\]%/]|-\w")
+_ENOUGH = 24
+# An ideographic full stop ends a sentence whatever follows, and so does a Greek question mark; sentencex waits for a
+# letter of the script, and takes that mark for a semicolon.
+_SURE_END = re.compile(r"[。！？](?=[\d０-９A-Za-z])|;(?=\s+[«\"“]?[Ά-Ϋ])")
 
 # A text in which more sentences may end, the first few aside, than one in so many characters is nothing that people
 # write, and the libraries take up to 20 microseconds for each end: it is cut at its line breaks only.
@@ -47,18 +69,20 @@ _ANY_QUOTATION_MARK = re.compile(r'["“”„‟«»‹›「」『』‘’‚
 def cut(text: str, language: str = "") -> tuple[Cut, ...]:
     """Cut `text` into sentences, each with its place.
 
-    Line breaks are hard borders. Between them nupunkt cuts English, and a piece that begins in lower case is joined to
-    the one before it; sentencex cuts every other language. A piece without a word belongs to the sentence before it,
-    and a line without a word has no sentence: there would be nothing to compare. White space around a sentence
-    belongs to no sentence.
+    Line breaks are hard borders. Between them nupunkt cuts English and sentencex every other language, whose titles,
+    initials, ordinals and other abbreviations (`abbreviations`) end nothing. A piece that begins with a small letter is
+    joined to the one before it, except where a text has (nearly) no capitals. A piece without a word belongs to the
+    sentence before it, and a line without a word has no sentence: there would be nothing to compare. White space around
+    a sentence belongs to no sentence.
     """
     spans_of = _spans_of(text, language)
+    readable = _with_capitals(text) if _lacks_capitals(text) else text
     cuts: list[Cut] = []
     paragraph = 0
     for line in _LINE.finditer(text):
         sentences = [
             Cut(line[0][start:end], line.start() + start, line.start() + end, paragraph)
-            for start, end in _with_words(line[0], spans_of(line[0], language))
+            for start, end in _with_words(line[0], spans_of(readable[line.start() : line.end()], language))
         ]
         cuts += sentences
         paragraph += bool(sentences)
@@ -98,6 +122,35 @@ def _spans_of(text: str, language: str) -> Callable[[str, str], Sequence[tuple[i
     return _english_spans if primary_language(language) == "en" else _other_spans
 
 
+def _lacks_capitals(text: str) -> bool:
+    """Whether sentences begin with small letters: at most one in ten with a capital one, words such as NATO aside."""
+    beginnings = [_first_letter(text, 0), *(_first_letter(text, match.start(2)) for match in _BEGINNING.finditer(text))]
+    small = sum(begin == "small" for begin in beginnings)
+    return small > 0 and 10 * sum(begin == "capital" for begin in beginnings) <= small
+
+
+def _first_letter(text: str, at: int) -> str:
+    """Whether the first letter from there is small or a capital; "" where it is neither."""
+    match = _LETTER.search(text, at, at + _ENOUGH)
+    if not match:
+        return ""
+    begin = match.start()
+    if _is_small(text[begin]):
+        return "small"
+    is_word = text[begin + 1 : begin + 2].islower()
+    return "capital" if text[begin].isupper() and is_word else ""
+
+
+def _with_capitals(text: str) -> str:
+    """The text with a capital letter where a sentence may begin; no longer and no shorter."""
+    return _BEGINNING.sub(lambda match: match[1] + (match[2].upper() if len(match[2].upper()) == 1 else match[2]), text)
+
+
+def _is_small(letter: str) -> bool:
+    """Whether the letter has a capital that sentences begin with; Georgian's are of headlines only."""
+    return letter.islower() and not "\u10d0" <= letter <= "\u10ff"
+
+
 def _whole(line: str, language: str) -> Sequence[tuple[int, int]]:
     text = line.strip()
     start = len(line) - len(line.lstrip())
@@ -126,7 +179,7 @@ def _english_spans(line: str, language: str) -> Sequence[tuple[int, int]]:
     readable = _INSIDE_OF_WORDS.sub(_underscores, _INSIDE_OF_MARKS.sub(_underscores, line))
     merged: list[tuple[int, int]] = []
     for start, end in nupunkt.sentence_spans(readable, dynamic_abbrev=False):
-        if merged and line[start].islower():
+        if merged and _is_small(line[start]):
             merged[-1] = (merged[-1][0], end)
         else:
             merged.append((start, end))
@@ -145,11 +198,68 @@ def _other_spans(line: str, language: str) -> Sequence[tuple[int, int]]:
         piece = readable[start:end]
         if end - start >= LONG_QUOTATION and _QUOTATION_MARK.search(piece):
             # An opening mark begins its sentence like a letter; a closing one ends it like a space.
-            unquoted = _QUOTATION_MARK.sub(" ", _OPENING_MARK.sub("_", piece))
+            unquoted = _QUOTATION_MARK.sub(lambda mark: " " * len(mark[0]), _OPENING_MARK.sub("A", piece))
             spans += [(start + a, start + b) for a, b in _sentencex_spans(piece, unquoted, language)]
         else:
             spans.append((start, end))
-    return spans
+    return _rejoined(line, spans, primary_language(language))
+
+
+def _rejoined(line: str, spans: Sequence[tuple[int, int]], language: str) -> Sequence[tuple[int, int]]:
+    """The sentences without the borders at which a reader sees none, and with those that stand for sure."""
+    joined: list[tuple[int, int]] = []
+    for begin, end in spans:
+        start = begin
+        if joined and not _is_border(line, joined[-1], start, language):
+            start = joined.pop()[0]
+        elif joined and (counted := _COUNTED.search(line[max(joined[-1][0], joined[-1][1] - _ENOUGH) : joined[-1][1]])):
+            number = joined[-1][1] - len(counted[1])
+            sentence = (joined[-1][0], joined[-1][0] + len(line[joined[-1][0] : number].rstrip()))
+            if _is_border(line, sentence, number, language):
+                joined[-1], start = sentence, number
+        joined.append((start, end))
+    return [part for span in joined for part in _cut_at_sure_ends(line, span)]
+
+
+def _is_border(line: str, before: tuple[int, int], start: int, language: str) -> bool:
+    """Whether a sentence ends between what stands at `before` and what begins at `start`."""
+    after = line[start : start + _ENOUGH]
+    if _CONTINUES.match(after) or (after.startswith(("と", "って")) and line[before[1] - 1] in "」』"):
+        return False
+    letter = _LETTER.search(after)
+    if letter and not re.search(r"\w", after[: letter.start()]) and _is_small(letter[0]):
+        return bool(_DUTCH.match(after))
+    tail = line[max(before[0], before[1] - _ENOUGH) : before[1]]
+    word = _LAST_WORD.search(tail)
+    return word is None or not _is_abbreviated(word[1], tail, after, language)
+
+
+def _is_abbreviated(word: str, tail: str, after: str, language: str) -> bool:
+    """Whether the word with a full stop at the end of `tail` continues with `after`."""
+    if _MAY_END.search(tail):
+        return False
+    if word.lower() in BEFORE_WORDS.get(language, ()):
+        return True
+    if after[0].isdigit():
+        return word.lower() in BEFORE_NUMBERS.get(language, ())
+    first = _FIRST_WORD.match(after)
+    if _INITIAL.fullmatch(word):
+        return first is not None
+    if language in ORDINALS and _ORDINAL.fullmatch(word):
+        return first is not None and first[1].lower() not in ORDINALS[language]
+    return False
+
+
+def _cut_at_sure_ends(line: str, span: tuple[int, int]) -> Iterator[tuple[int, int]]:
+    """The span, cut where a sentence ends for sure, outside of quotations."""
+    (start, end), at, quoted = span, span[0], 0
+    for mark in _SURE_END.finditer(line, start, end):
+        quoted += sum(map(line[at : mark.end()].count, "「『（«")) - sum(map(line[at : mark.end()].count, "」』）»"))
+        at = mark.end()
+        if quoted <= 0:
+            yield start, at
+            start, quoted = at + len(line[at : at + _ENOUGH]) - len(line[at : at + _ENOUGH].lstrip()), 0
+    yield start, end
 
 
 def _in_windows(line: str, language: str) -> Sequence[tuple[int, int]]:

@@ -45,7 +45,11 @@ def test_no_text_breaks_the_cutting(hostile: str, language: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "hostile", ["(", "!", "?!", "ab!!cd??", "1.)", ".”", "“a", "«", "Mr. ", "a. B ", '"Hi." ', "\n", "a\u0301", "„Ja. "]
+    "hostile",
+    [
+        *("(", "!", "?!", "ab!!cd??", "1.)", ".”", "“a", "«", "Mr. ", "a. B ", '"Hi." ', "\n", "a\u0301", "„Ja. "),
+        *("a. b ", "A. ", "12. Aa ", "Das Haus. 1. ", "。1", "「。1", ";  Α", "м. Аа", ". “", "a.\n"),
+    ],
 )
 @pytest.mark.parametrize("language", ["en", "de"])
 def test_half_a_million_hostile_characters_are_cut_like_ten_thousand(hostile: str, language: str) -> None:
@@ -154,6 +158,59 @@ def test_other_languages_are_cut_by_their_own_rules() -> None:
         "Dr. Müller kam am 3. Mai.",
     ]
     assert split("你好。我是学生。", "zh-Hans") == ["你好。", "我是学生。"]
+
+
+TITLES_AND_THE_LIKE = [
+    ("fr", "Le ministre a reçu M. Dupont lundi.|L’art. 5 le dit.|Le Pr. Blanc vient."),
+    ("de", "Der 35. Kommandeur kam am 3. Mai.|Im XIX. Jahrhundert gab es das.|Er ist 35.|Danach ging er.|Siehe S. 12."),
+    ("de", "„Kommst du?“ fragte er.|„Nein!“ rief sie.|Er lachte."),
+    ("es", "Vino la Sra. López.|Está en la pág. 5.|Lo dijo J. L. Borges.|—¿Vienes? —preguntó él."),
+    ("it", "Parla l’avv. Neri.|S. Francesco è a pag. 5 del libro.|È arrivata la dott.ssa Verdi."),
+    ("pt", "A Av. Brasil é longa.|O Exmo. Senhor chegou à pág. 3.|Assim é.|Depois saiu."),
+    ("ru", "А. С. Пушкин родился в Москве.|Школа им. Ленина.|В ст. 5 сказано.|Это я.|Он ушёл."),
+    ("pl", "Był ks. Jan i św. Anna.|Szkoła im. Kopernika.|W art. 5 tak jest.|Przyszedł dr. Kowalski."),
+    ("nl", "De heer drs. Jansen en mevr. De Vries.|Zie blz. 3 van het boek.|Dat is ds. Visser."),
+    ("sv", "Dr. Berg läser t.ex. Strindberg.|Se s. 12 i boken."),
+    ("da", "Han kom den 5. Maj.|Han spiller i 1. Division.|Han er 35.|Det er godt."),
+    ("cs", "Byl v 18. Století.|Přišel MUDr. Svoboda a sv. Václav.|Viz str. 3 knihy."),
+    ("tr", "Sn. Yılmaz geldi.|3. Murat ve II. Abdülhamid öldü.|Av. Mehmet No. 5 evde."),
+    ("el", "Ο κ. Παπαδόπουλος ήρθε.|Ο Γ. Σεφέρης έγραψε π.χ. Ποιήματα.|Τι κάνεις;|Καλά είμαι."),
+    ("fi", "5. Toukokuuta tuli tri Nieminen.|Esim. Helsinki on iso."),
+    ("hu", "Dr. Nagy jött.|III. Béla kb. Ötven éves."),
+    ("hi", "डॉ. शर्मा आए।|प्रो. गुप्ता बोले।"),
+    ("bn", "ড. ইউনূস এলেন।|মো. করিম গেলেন।"),
+    ("uk", "Це м. Київ, вул. Хрещатик.|Був проф. Іваненко."),
+    ("ja", "水が引いた。|16日に雨が降った。|彼は「雨だ。16日だ。」と言った。"),
+]
+
+
+@pytest.mark.parametrize(("language", "wanted"), TITLES_AND_THE_LIKE, ids=[tag for tag, _ in TITLES_AND_THE_LIKE])
+def test_titles_initials_ordinals_and_abbreviations_end_no_sentence(language: str, wanted: str) -> None:
+    sentences_of = wanted.split("|")
+    assert split(("" if language == "ja" else " ").join(sentences_of), language) == sentences_of
+
+
+LOWER_CASE = [
+    ("en", "the minister came . he saw mr. smith , i.e. a friend .|nato left in 1999 ."),
+    ("de", "der minister kam am 3. mai .|er sprach mit dr. müller ."),
+    ("fr", "le ministre a reçu m. dupont lundi .|ils ont parlé du budget ."),
+    ("ru", "президент приехал в москву.|он говорил с проф. ивановым.|потом уехал."),
+    ("tr", "cumhurbaşkanı geldi .|dün dr. ahmet ile konuştu ."),
+    ("el", "ο πρωθυπουργός έφτασε χθες .|μίλησε με τον κ. παπαδόπουλο ."),
+    ("ka", "ის მოვიდა.|მერე წავიდა."),
+]
+
+
+@pytest.mark.parametrize(("language", "wanted"), LOWER_CASE, ids=[tag for tag, _ in LOWER_CASE])
+def test_a_text_without_capitals_ends_its_sentences_at_full_stops(language: str, wanted: str) -> None:
+    sentences_of = wanted.replace(" . he", " .|he").split("|")
+    assert split(" ".join(sentences_of), language) == sentences_of
+
+
+@pytest.mark.parametrize("language", ["en", "de", "fr", "ru"])
+def test_in_a_text_with_capitals_a_small_letter_ends_nothing(language: str) -> None:
+    for text in ("Er kam ca. fünf Mal. Dann ging er.", "Он купил яблок и т. д. потом ушёл. Он вернулся."):
+        assert len(split(text, language)) == 2
 
 
 def test_a_line_longer_than_a_window_is_cut_as_if_there_were_none() -> None:
