@@ -249,7 +249,7 @@ def _contents(sources: Mapping[str, Source], place: Place) -> StudyArchive | Non
     head = records("study.json", _head, study_checks.HEAD)
     draft = Draft()
     with sources["topics.jsonl"].open() as stream:
-        read_topics(stream, Place(place.complaints, sources["topics.jsonl"].label), draft)
+        read_topics(stream, Place(place.complaints, sources["topics.jsonl"].label), draft, as_stored=True)
     here = Place(place.complaints, sources["study.json"].label, 1)
     if len(head) != 1:
         here.refuse("%(count)s lines of settings", "one", count=len(head))

@@ -10,7 +10,7 @@ from preferendum.formats.checks.complaints import Place
 from preferendum.formats.checks.text import name
 from preferendum.formats.readers.draft import Draft
 from preferendum.formats.readers.sources import Source, read_text
-from preferendum.formats.readers.topics import checked_text
+from preferendum.formats.readers.topics import joined_text
 from preferendum.formats.records import Summary, Text, Topic
 
 Part = TypeVar("Part", bound=Text)
@@ -60,7 +60,7 @@ def _texts(files: list[Source], where: str, place: Place, make: Callable[[str, s
             continue
         here = Place(place.complaints, source.label)
         unchecked = read_text(source, here, limits.TEXT)
-        text = None if unchecked is None else checked_text(here, unchecked, empty=where == "summaries")
+        text = None if unchecked is None else joined_text(here, unchecked, empty=where == "summaries")
         called = name(here, source.stem)
         if text is not None and called is not None:
             parts.append(make(called, text))

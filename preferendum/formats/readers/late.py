@@ -10,7 +10,7 @@ from preferendum.formats.checks.text import name
 from preferendum.formats.readers.draft import Draft
 from preferendum.formats.readers.ratings import HIGHEST
 from preferendum.formats.readers.tables import Columns, number, read_rows
-from preferendum.formats.readers.topics import checked_text, metric_name
+from preferendum.formats.readers.topics import joined_text, metric_name
 from preferendum.formats.records import HumanScore, LateSummary, MetricScore, Summary
 
 SUMMARIES = Columns(("topic", "system", "text"), ("person", "reference"), others=True)
@@ -23,7 +23,7 @@ METRIC_SCORES = Columns(("topic", "system", "metric", "score"))
 def read_summaries(file: BinaryIO, place: Place, draft: Draft) -> None:
     for here, row in read_rows(file, place, SUMMARIES):
         topic, system = name(here.key("topic"), row["topic"]), name(here.key("system"), row["system"])
-        text = checked_text(here.key("text"), row["text"], empty=True)
+        text = joined_text(here.key("text"), row["text"], empty=True)
         extra = strict_json.extras(here, dict(row), frozenset(SUMMARIES.needed + SUMMARIES.optional))
         person, reference = _flag(here.key("person"), row.get("person", "")), row.get("reference") or None
         if reference is not None:

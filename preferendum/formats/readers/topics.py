@@ -15,6 +15,7 @@ from preferendum.formats.readers.draft import Draft
 from preferendum.formats.readers.lines import Sink, read_lines
 from preferendum.formats.readers.pyramid_json import annotation_as_json, annotation_from
 from preferendum.formats.readers.ratings import means, raters_from, ratings_as_json, ratings_from
+from preferendum.formats.readers.wrapped import joined
 from preferendum.formats.records import Summary, Text, Topic
 
 Part = TypeVar("Part", bound=Text)
@@ -35,7 +36,8 @@ NO_DOCUMENTS = (
 )
 
 
-def read_topics(file: BinaryIO, place: Place, draft: Draft) -> None:
+def read_topics(file: BinaryIO, place: Place, draft: Draft, *, as_stored: bool = False) -> None:
+    """One topic a line. `as_stored`: texts keep their line ends, as they do where a Pyramid names places in them."""
     for number, line in read_lines(file, place):
         if line is None or not line.strip():
             continue
@@ -46,6 +48,8 @@ def read_topics(file: BinaryIO, place: Place, draft: Draft) -> None:
                 return  # a pretty-printed file or an array: every line would be complained of
             continue
         topic = topic_from(here, given)
+        if topic is not None and not as_stored and topic.pyramid is None:
+            topic = _with_joined_lines(here, topic)
         if topic is not None and not draft.add_topic(topic, here):
             return
 
@@ -148,6 +152,19 @@ def checked_text(place: Place, text: str, *, empty: bool) -> str | None:
         return cleaned
     place.refuse("only invisible characters" if cleaned.strip() else "an empty text", "some text")
     return None
+
+
+def joined_text(place: Place, text: str, *, empty: bool) -> str | None:
+    """The same, with the lines joined that an editor broke."""
+    checked = checked_text(place, text, empty=empty)
+    return None if checked is None else joined(place, checked)
+
+
+def _with_joined_lines(place: Place, topic: Topic) -> Topic:
+    def of(texts: Iterable[Part]) -> tuple[Part, ...]:
+        return tuple(text if text.text is None else replace(text, text=joined(place, text.text)) for text in texts)
+
+    return replace(topic, documents=of(topic.documents), references=of(topic.references), summaries=of(topic.summaries))
 
 
 def _pyramid(place: Place, given: Mapping[str, Any], topic: Topic) -> Annotation | None:
