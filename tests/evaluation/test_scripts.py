@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from preferendum.evidence import Evidence, Judgments, SummaryText
 from preferendum.fit.chances import Chances
 from preferendum.fit.similarity import nearest_to, similarity
-from preferendum.methods.metrics.registry import metric
+from preferendum.methods.metrics.registry import Need, lacking, metric
 from preferendum.scoring.importance import score, share_words
 
 NOBODY = Judgments(*(np.empty(0, dtype=kind) for kind in (np.int64, np.int64, float, float, np.int64)))
@@ -180,3 +180,17 @@ def test_a_source_in_another_form_of_unicode_is_the_same_text(
     other = replace(given, sentences=tuple(unicodedata.normalize(form, sentence) for sentence in given.sentences))
     assert scores(other)["js"] == pytest.approx(scores(given)["js"])
     assert scores(other)["coverage"] == pytest.approx(scores(given)["coverage"])
+
+
+@pytest.mark.parametrize("language", TEXTS)
+def test_rouge_sees_latin_letters_alone_unless_all_scripts_are_wanted(language: str) -> None:
+    evidence = topic(language)
+    by_reference = replace(evidence, references=(evidence.sentences[:3],))
+    assert lacking(metric("rouge-1"), by_reference) == (None if language == "en" else Need.LATIN)
+    assert lacking(metric("rouge-1:unicode"), by_reference) is None
+    assert order(metric("rouge-2:unicode").score(by_reference))[0] == "main"
+    assert "(tokens of any script)" in metric("rouge-2:unicode").signature
+    if language == "en":
+        assert metric("rouge-su4:unicode:f").score(by_reference) == pytest.approx(
+            metric("rouge-su4:f").score(by_reference)
+        )

@@ -16,6 +16,7 @@ OPTIONS = {
     "alpha": Option("=0.8: the F-measure, with precision weighted so and recall by the rest (-p; 0.5)", SHARE),
     "stop": Option("without SMART stop words (-s)"),
     "unstemmed": Option("without stems (no -m)"),
+    "unicode": Option("tokens of any script, not those of the program"),
     "words": Option("=100: only the first so many words (-l)", WHOLE),
     "bytes": Option("=665: only the first so many bytes (-b)", WHOLE),
     "best": Option("the best reference in place of all pooled (-f B)"),

@@ -76,6 +76,7 @@ def signature(measure: Measure, settings: RougeOptions) -> str:
     parts += [f"-b {settings.bytes}"] * (settings.bytes is not None)
     parts += ["-f A" if settings.references == "pooled" else "-f B"]
     parts += [f"-p {settings.alpha:g}"] * (settings.alpha != USUAL.alpha)
+    parts += ["(tokens of any script)"] * settings.unicode
     parts += ["(SMART stop words, 596)"] * settings.remove_stop_words + ["(jackknife)"] * settings.jackknife
     return " ".join(parts)
 
@@ -183,7 +184,8 @@ class Rouge:
 
     @property
     def needs(self) -> frozenset[Need]:
-        return frozenset({Need.REFERENCES, Need.LATIN})  # it reads nothing else but digits
+        # the program reads nothing else but digits
+        return frozenset({Need.REFERENCES} if self.settings.unicode else {Need.REFERENCES, Need.LATIN})
 
     @property
     def signature(self) -> str:
@@ -212,6 +214,7 @@ def make(asked: str, options: Options, _: Settings | None) -> Metric:
     try:
         settings = RougeOptions(
             stem="unstemmed" not in options,
+            unicode="unicode" in options,
             remove_stop_words="stop" in options,
             words=whole_number(asked, options, "words"),
             bytes=whole_number(asked, options, "bytes"),

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from preferendum.methods.metrics.rouge import SKIP, WEIGHT
 from preferendum.methods.metrics.rouge.lcs import Sentences
 from preferendum.methods.metrics.rouge.weighted_lcs import hits_with_runs
-from preferendum.text import SMART
+from preferendum.text import SMART, tokens
 from preferendum.vocabulary.porter import stem
 
 Text = Sequence[str]
@@ -42,7 +42,8 @@ class RougeOptions:
 
     `jackknife`: the mean over the k sets that leave one of the k references out, so that a person's summary, scored
     against the k - 1 others, can be compared with a system's. `alpha`: the weight of precision in F, from 0 to 1;
-    `skip`: words between the two of a skip-bigram, None for any number; `weight`: of ROUGE-W, at least 1.
+    `skip`: words between the two of a skip-bigram, None for any number; `weight`: of ROUGE-W, at least 1. `unicode`:
+    the tokens of any script, which the program does not read.
     """
 
     stem: bool = True
@@ -54,6 +55,7 @@ class RougeOptions:
     alpha: float = 0.5
     skip: int | None = SKIP
     weight: float = WEIGHT
+    unicode: bool = False
 
     def __post_init__(self) -> None:
         if self.words is not None and self.bytes is not None:
@@ -220,10 +222,13 @@ def tokens_by_sentence(texts: Sequence[Text], settings: RougeOptions) -> list[li
 
 def _numbered(lines: Sequence[bytes], settings: RougeOptions) -> tuple[_Ints, _Ints]:
     """The tokens of all lines as the numbers of their stems, in order of first appearance; the line of each."""
-    letters = b"\n".join(lines).translate(_LETTERS).decode("ascii")
-    words = letters.replace("\n", f" {_LINE_END} ").split()
+    if settings.unicode:
+        words = [word for line in lines for word in (*tokens(line.decode(errors="ignore")), _LINE_END)]
+    else:
+        letters = b"\n".join(lines).translate(_LETTERS).decode("ascii")
+        words = letters.replace("\n", f" {_LINE_END} ").split()
     distinct = list(dict.fromkeys(chain([_LINE_END], words)))
-    stems = list(map(stem, distinct)) if settings.stem else distinct
+    stems = [stem(word) if word.isascii() else word for word in distinct] if settings.stem else distinct
     number_of_stem = {stemmed: number for number, stemmed in enumerate(dict.fromkeys(stems))}
     number_of = dict(zip(distinct, map(number_of_stem.__getitem__, stems), strict=True))
     if settings.remove_stop_words:
