@@ -46,9 +46,9 @@ _COUNTED = re.compile(r"[.!?\u2026:;)”\"»]\s+(\d{1,3}\.)$")
 # What no sentence begins with.
 _CONTINUES = re.compile(r"[,;:)\]%/]|-\w")
 _ENOUGH = 24
-# An ideographic full stop ends a sentence whatever follows, and so does a Greek question mark; sentencex waits for a
-# letter of the script, and takes that mark for a semicolon.
-_SURE_END = re.compile(r"[。！？](?=[\d０-９A-Za-z])|;(?=\s+[«\"“]?[Ά-Ϋ])")
+# An ideographic full stop ends a sentence whatever follows, and so do a Greek question mark and Khmer's full stop (but
+# for "etc."); sentencex waits for a letter of the script, takes the second for a semicolon and knows no third.
+_SURE_END = re.compile(r"[。！？](?=[\d０-９A-Za-z])|;(?=\s+[«\"“]?[Ά-Ϋ])|(?<!។ល)[។៕](?!ល។)(?=\s*\w)")
 
 # A text in which more sentences may end, the first few aside, than one in so many characters is nothing that people
 # write, and the libraries take up to 20 microseconds for each end: it is cut at its line breaks only.
