@@ -72,7 +72,7 @@ BEFORE_NUMBERS: Mapping[str, frozenset[str]] = {
         "cs": "č čl str s odst písm tab obr kap roč",
         "da": "nr s kap art stk kl fig bd tlf",
         "de": "nr nrn s bd art abs kap anm abb tab ziff vol rz rn tel jg heft",
-        "el": "αρ σελ σ άρθρ αριθ κεφ τ τόμ εικ παρ τηλ ν",
+        "el": "αρ άρ σελ σ άρθ άρθρ αριθ κεφ τ τόμ εικ παρ τηλ ν",
         "es": "art arts pág págs p pp núm núms n cap vol fig t tel",
         "fi": "s nro luku puh kpl",
         "fr": "art arts p pp n no nos chap vol fig t al par éd tél",

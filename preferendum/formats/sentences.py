@@ -236,12 +236,13 @@ def _is_border(line: str, before: tuple[int, int], start: int, language: str) ->
 
 def _is_abbreviated(word: str, tail: str, after: str, language: str) -> bool:
     """Whether the word with a full stop at the end of `tail` continues with `after`."""
+    is_number = after[0].isdigit()
+    if is_number and word.lower() in BEFORE_NUMBERS.get(language, ()):
+        return True
     if _MAY_END.search(tail):
         return False
-    if word.lower() in BEFORE_WORDS.get(language, ()):
-        return True
-    if after[0].isdigit():
-        return word.lower() in BEFORE_NUMBERS.get(language, ())
+    if is_number or word.lower() in BEFORE_WORDS.get(language, ()):
+        return word.lower() in BEFORE_WORDS.get(language, ())
     first = _FIRST_WORD.match(after)
     if _INITIAL.fullmatch(word):
         return first is not None

@@ -168,7 +168,7 @@ TITLES_AND_THE_LIKE = [
     ("it", "Parla l’avv. Neri.|S. Francesco è a pag. 5 del libro.|È arrivata la dott.ssa Verdi."),
     ("pt", "A Av. Brasil é longa.|O Exmo. Senhor chegou à pág. 3.|Assim é.|Depois saiu."),
     ("ru", "А. С. Пушкин родился в Москве.|Школа им. Ленина.|В ст. 5 сказано.|Это я.|Он ушёл."),
-    ("pl", "Był ks. Jan i św. Anna.|Szkoła im. Kopernika.|W art. 5 tak jest.|Przyszedł dr. Kowalski."),
+    ("pl", "Był ks. Jan i św. Anna.|Szkoła im. Kopernika.|W art. 5 ust. 2 tak jest.|Przyszedł dr. Kowalski."),
     ("nl", "De heer drs. Jansen en mevr. De Vries.|Zie blz. 3 van het boek.|Dat is ds. Visser."),
     ("sv", "Dr. Berg läser t.ex. Strindberg.|Se s. 12 i boken."),
     ("da", "Han kom den 5. Maj.|Han spiller i 1. Division.|Han er 35.|Det er godt."),
