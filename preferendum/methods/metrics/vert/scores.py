@@ -73,7 +73,7 @@ class Vert:
     def signature(self) -> str:
         what = {"all": "mean of P, R, F and 1 - chi2/N", "f": "F", "chi2": "1 - chi2/N"}[self.part]
         kept = "" if self.references is None else f", by the first {self.references} references by name"
-        words = r"stems of \w+ in lower case (English: Porter 1980), no stop words removed, across sentences"
+        words = "stems of tokens of any script (English: Porter 1980), no stop words removed, across sentences"
         return f"{what} of word bigrams, mean over references{kept}; {words}" + " (jackknife)" * self.jackknife
 
     def score(self, topic: Evidence) -> NDArray[np.float64]:
