@@ -63,7 +63,7 @@ def tokens(text: str) -> list[str]:
 
 
 def placed_tokens(text: str) -> Iterator[Token]:
-    """The same with their places, in the order in which they begin."""
+    """Find the tokens of the text with their places, in the order in which they begin."""
     for word in _WORD.finditer(text):
         if word[0].isascii() or not _HAS_UNSPACED.search(word[0]):
             yield Token(_normal(word[0]), word.start(), word.end())

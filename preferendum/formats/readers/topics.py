@@ -155,7 +155,7 @@ def checked_text(place: Place, text: str, *, empty: bool) -> str | None:
 
 
 def joined_text(place: Place, text: str, *, empty: bool) -> str | None:
-    """The same, with the lines joined that an editor broke."""
+    """Check a text like `checked_text`, and join the lines that an editor broke."""
     checked = checked_text(place, text, empty=empty)
     return None if checked is None else joined(place, checked)
 
