@@ -67,5 +67,5 @@ class Scores:
         )
 
     def unmixed(self) -> Scores:
-        """Without the scores that rest on simulated judgments in addition to people's."""
+        """Leave out the scores that rest on simulated judgments in addition to people's."""
         return replace(self, metrics={name: own for name, own in self.metrics.items() if MIXED not in name})

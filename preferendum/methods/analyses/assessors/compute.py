@@ -25,7 +25,7 @@ def compute(study: AtWork) -> Iterator[None]:
 
 
 def study_assessors(scores: Scores, assessed: Assessed) -> dict[Peers, AssessorsReport]:
-    """Of machines' summaries and, if there are people's, of all; none where there is too much."""
+    """Report on assessors of machines' summaries and, if there are people's, of all; none where there is too much."""
     if number_of_pairs(assessed.ratings, assessed.texts) > MOST_PAIRS:
         return {}
     return {peers: assessors_report(own, assessed, peers) for peers, own in judged_among(scores)}

@@ -36,7 +36,7 @@ def compute(study: AtWork) -> Iterator[None]:
 
 
 def compute_intervals(study: AtWork) -> Iterator[None]:
-    """Keep the same with intervals, and test the differences between metrics, a metric at a time."""
+    """Keep the agreement with intervals, and test the differences between metrics, a metric at a time."""
     now, begun = study.kept(DimensionAgreement, of="metrics"), study.kept(DimensionAgreement)
     for part, agreement in now.items():
         for step in bounded(study.scores, part, agreement, begun.get(part), Sampling()):
@@ -61,7 +61,7 @@ def agreements(scores: Scores, before: Mapping[Keys, DimensionAgreement] | None 
 def bounded(
     scores: Scores, part: Keys, now: DimensionAgreement, begun: DimensionAgreement | None, sampling: Sampling
 ) -> Iterator[DimensionAgreement]:
-    """The same agreement with intervals and the differences of the first metric from the others, a step at a time.
+    """The agreement with intervals and the differences of the first metric from the others, a step at a time.
 
     `now`: without them; `begun`: what has them already. What is still the same is kept, so nothing is yielded where all
     of it is.
