@@ -14,7 +14,7 @@ from django.template.loader import render_to_string
 from django.utils.text import slugify
 
 from annotate import exports
-from annotate.models import Judgment, Sentence, Study, Topic
+from annotate.models import Item, ItemSet, Judgment, Study
 from annotate.models.judging import question_about
 from annotate.reports import methods_section, study_facts
 from preferendum.formats.answers import ANSWERS, LETTERS, PREFERENCES
@@ -53,14 +53,13 @@ COLUMNS: Mapping[str, str] = {
 
 def judgments(study: Study) -> Iterator[dict[str, Any]]:
     """The judgments that count, each with all of `COLUMNS`; in the order of `exports.preferences`."""
-    for topic, texts, preferences in _by_topic(study):
-        of_summaries = topic.compares_summaries
-        prompt = topic.prompt if of_summaries else ""
+    for item_set, texts, preferences in _by_set(study):
+        prompt = item_set.topic.prompt if item_set.of == "summaries" else ""
         for given in preferences:
             yield {
                 "topic": given.topic,
                 "of": given.of,
-                "question": question_about(topic, study),
+                "question": question_about(item_set, study),
                 "prompt": prompt,
                 "left": texts[given.a],
                 "right": texts[given.b],
@@ -87,10 +86,11 @@ def preferred(study: Study) -> Iterator[dict[str, Any]]:
 
     `prompt`: what the summaries answer; for those with source documents, the topic's title and the documents.
     """
-    for topic, texts, preferences in _by_topic(study):
-        if not topic.compares_summaries:
+    for item_set, texts, preferences in _by_set(study):
+        if item_set.of != "summaries":
             continue
-        parts = [topic.title, *(document.whole for document in topic.sources())]
+        topic = item_set.topic
+        parts = [topic.title, *(document.whole for document in topic.documents.all())]
         prompt = topic.prompt or "\n\n".join(filter(None, parts))
         for given in preferences:
             if (answer := PREFERENCES.get(LETTERS[given.winner])) is None:
@@ -108,12 +108,12 @@ def preferred(study: Study) -> Iterator[dict[str, Any]]:
             }
 
 
-def _by_topic(study: Study) -> Iterator[tuple[Topic, dict[str, str], Iterator[Preference]]]:
-    """The judged topics, each with its texts by name and its judgments that count."""
+def _by_set(study: Study) -> Iterator[tuple[ItemSet, dict[str, str], Iterator[Preference]]]:
+    """The judged item sets, each with its texts by name and its judgments that count."""
     for (name, of), preferences in groupby(exports.preferences(study), attrgetter("topic", "of")):
-        topic = Topic.asked.get(study=study, name=name, summaries_of__isnull=of == "sentences")
-        texts = Sentence.objects.filter(topic=topic).select_related("topic", "document")
-        yield topic, {text.name: text.text for text in texts}, preferences
+        item_set = ItemSet.objects.select_related("topic").get(study=study, topic__name=name, of=of)
+        texts = Item.objects.filter(item_set=item_set).select_related("document")
+        yield item_set, {text.name: text.text for text in texts}, preferences
 
 
 def write_judgments_jsonl(study: Study, file: Sink) -> None:
@@ -141,11 +141,11 @@ def write_preferred_jsonl(study: Study, file: Sink) -> None:
 
 def write_card(study: Study, file: Sink) -> None:
     """The README of the dataset in Markdown, beginning with the metadata that the Hub reads."""
-    facts, of_summaries = study_facts.of_study(study), Q(assignment__topic__summaries_of__isnull=False)
+    facts, of_summaries = study_facts.of_study(study), Q(assignment__item_set__of="summaries")
     is_preference = Q(answer__in=PREFERENCES)
     number = (
         Judgment.objects.counted()
-        .filter(assignment__topic__in=Topic.asked.filter(study=study))
+        .filter(assignment__item_set__in=ItemSet.objects.filter(study=study))
         .aggregate(
             judgments=Count("pk"),
             preferred=Count("pk", filter=of_summaries & is_preference),

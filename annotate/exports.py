@@ -25,6 +25,8 @@ from annotate.models import (
     Export,
     Fit,
     GoldPair,
+    Item,
+    ItemSet,
     Judgment,
     MetricScore,
     PyramidAnnotation,
@@ -33,14 +35,12 @@ from annotate.models import (
     Removal,
     ReportedPair,
     Score,
-    Sentence,
     SourceDocument,
     Study,
     Summary,
     Topic,
     Upload,
 )
-from annotate.models.corpus import of_what
 from annotate.models.metric import GIVEN
 from annotate.server import limits
 from preferendum import formats
@@ -166,21 +166,21 @@ def make_archive(study: Study) -> StudyArchive:
         judgments=tuple(
             JudgmentRecord(str(key), revision, answer, seconds, _known(at), extra=extra or {}, why=why, note=words)
             for key, revision, answer, seconds, at, extra, why, words in Judgment.objects.arrived()
-            .filter(assignment__topic__study=study, assignment__topic__removal=None)
+            .filter(assignment__item_set__study=study, assignment__item_set__removal=None)
             .order_by("pk")
             .values_list("assignment__key", "revision", "answer", "seconds", "at", "extra", "why", "note")
         ),
         fits=tuple(_fits(study, names)),
         gold_pairs=tuple(
-            GoldPairRecord(topic, names[better], names[worse], cast(Use, use), explanation, of_what(summaries_of))
-            for topic, better, worse, use, explanation, summaries_of in GoldPair.objects.filter(topic__study=study)
+            GoldPairRecord(topic, names[better], names[worse], cast(Use, use), explanation, of)
+            for topic, better, worse, use, explanation, of in GoldPair.objects.filter(item_set__study=study)
             .order_by("pk")
-            .values_list("topic__name", "better", "worse", "use", "explanation", "topic__summaries_of")
+            .values_list("item_set__topic__name", "better", "worse", "use", "explanation", "item_set__of")
         ),
         reported_pairs=tuple(
             ReportedPairRecord(str(key), cast(Report, reason), note, _moment(at))
             for key, reason, note, at in ReportedPair.objects.standing()
-            .filter(assignment__topic__study=study)
+            .filter(assignment__item_set__study=study)
             .order_by("pk")
             .values_list("assignment__key", "reason", "note", "at")
         ),
@@ -202,13 +202,16 @@ def make_archive(study: Study) -> StudyArchive:
 
 def _sentences(study: Study) -> tuple[list[SentenceRecord], dict[int, str]]:
     """Sentences of source documents, and the public names of these and of whole summaries by key."""
-    rows = Sentence.objects.filter(topic__in=Topic.asked.filter(study=study)).order_by("topic__position", "position")
-    columns = ("topic__name", "document__name", "index", "paragraph", "text", "not_judged")
+    rows = Item.objects.filter(item_set__in=ItemSet.objects.filter(study=study)).order_by("item_set", "position")
+    columns = ("item_set__topic__name", "document__name", "index", "paragraph", "text", "not_judged")
     sentences, names = [], {}
-    for pk, summaries_of, *row in rows.values_list("pk", "topic__summaries_of", *columns):
-        record = SentenceRecord(*row)
-        names[pk] = f"{record.document}:{record.index}" if summaries_of is None else record.document
-        sentences += [record] if summaries_of is None else []
+    for pk, system, *row in rows.values_list("pk", "system", *columns):
+        if system:
+            names[pk] = system
+        else:
+            record = SentenceRecord(*row)
+            names[pk] = f"{record.document}:{record.index}"
+            sentences.append(record)
     return sentences, names
 
 
@@ -249,13 +252,13 @@ def preferences(study: Study, judgments: QuerySet[Judgment] | None = None) -> It
     it is not 1, and `drawn_for` names the systems that the pair was drawn to distinguish, if any. `why` and `note`: the
     reasons that were tapped, and the reason in the annotator's own words, if any.
     """
-    names = Sentence.objects.filter(topic__study=study).names()
-    of_summaries = Topic.asked.filter(study=study, summaries_of__isnull=False).order_by("summaries_of__position")
-    for topic in (*Topic.objects.filter(study=study).order_by("position"), *of_summaries):
-        systems = systems_to_name(topic.pk)
+    names = Item.objects.filter(item_set__study=study).names()
+    item_sets = ItemSet.objects.filter(study=study).select_related("topic").order_by("of", "topic__position")
+    for item_set in item_sets:
+        systems = systems_to_name(item_set.pk)
         rows = (
             (Judgment.objects.counted() if judgments is None else judgments)
-            .filter(assignment__topic=topic)
+            .filter(assignment__item_set=item_set)
             .values_list(
                 "answer",
                 "seconds",
@@ -283,7 +286,7 @@ def preferences(study: Study, judgments: QuerySet[Judgment] | None = None) -> It
                 counts["drawn_for"] = list(systems[design])
             counts |= {key: given for key, given in zip(("why", "note"), reasons, strict=True) if given}
             yield formats.Preference(
-                topic=topic.name,
+                topic=item_set.topic.name,
                 a=names[left],
                 b=names[right],
                 winner=ANSWERS[answer].letter,
@@ -291,14 +294,14 @@ def preferences(study: Study, judgments: QuerySet[Judgment] | None = None) -> It
                 seconds=seconds,
                 at=_known(at) or "",
                 extra=(extra or {}) | by | why | counts,
-                of=topic.of,
+                of=item_set.of,
             )
 
 
 def are_summaries_judged(study: Study) -> bool:
     """Whether some of these preferences are about whole summaries."""
-    of_summaries = Topic.asked.filter(study=study, summaries_of__isnull=False)
-    return Judgment.objects.counted().filter(assignment__topic__in=of_summaries).exists()
+    of_summaries = ItemSet.objects.filter(study=study, of="summaries")
+    return Judgment.objects.counted().filter(assignment__item_set__in=of_summaries).exists()
 
 
 def _pyramid(topic: Topic) -> Annotation | None:
@@ -331,14 +334,22 @@ def _content(row: SourceDocument | Reference | Summary) -> tuple[str | None, tup
 
 
 def _assignments(study: Study, names: dict[int, str]) -> Iterable[AssignmentRecord]:
-    rows = Assignment.objects.arrived().filter(topic__study=study, topic__removal=None).order_by("pk")
-    columns = ("key", "topic__name", "annotator__pseudonym", "swapped", "pair__first", "pair__second", "occasion")
+    rows = Assignment.objects.arrived().filter(item_set__study=study, item_set__removal=None).order_by("pk")
+    columns = (
+        "key",
+        "item_set__topic__name",
+        "annotator__pseudonym",
+        "swapped",
+        "pair__first",
+        "pair__second",
+        "occasion",
+    )
     rest = ("reason", "state", "skip_reason", "holds_place", "created_at", "closed_at", "expected")
-    how = ("design_weight", "topic_id", "drawn_for", "topic__summaries_of")
+    how = ("design_weight", "item_set_id", "drawn_for", "item_set__of")
     systems = cache(systems_to_name)
     for row in rows.values_list(*columns, *rest, *how).iterator(CHUNK):
         key, topic, annotator, swapped, first, second, occasion, reason, state, *more = row
-        skipped, place, created, closed, expected, design_weight, topic_id, design, summaries_of = more
+        skipped, place, created, closed, expected, design_weight, item_set_id, design, of = more
         yield AssignmentRecord(
             key=str(key),
             topic=topic,
@@ -354,20 +365,20 @@ def _assignments(study: Study, names: dict[int, str]) -> Iterable[AssignmentReco
             closed_at=_known(closed),
             expected=expected,
             design_weight=design_weight,
-            drawn_for=systems(topic_id).get(design),
-            of=of_what(summaries_of),
+            drawn_for=systems(item_set_id).get(design),
+            of=of,
         )
 
 
 def _history(study: Study) -> Iterator[HistoryRecord]:
     """Every judged pair that is void, of topics and sentences that were removed or replaced."""
-    judged = Assignment.objects.arrived().filter(topic__study=study, revision__gt=0).exclude(topic__removal=None)
-    rows = judged.select_related("topic", "annotator", "pair__first__document", "pair__second__document")
+    judged = Assignment.objects.arrived().filter(item_set__study=study, revision__gt=0).exclude(item_set__removal=None)
+    rows = judged.select_related("item_set__topic", "annotator", "pair__first__document", "pair__second__document")
     numbers: dict[int, int] = {}
     for row in rows.prefetch_related("judgments").order_by("pk").iterator(CHUNK):
         yield HistoryRecord(
             key=str(row.key),
-            topic=row.topic.name,
+            topic=row.item_set.topic.name,
             annotator=row.annotator.pseudonym,
             left=_of_history(row.left, numbers),
             right=_of_history(row.right, numbers),
@@ -389,13 +400,13 @@ def _history(study: Study) -> Iterator[HistoryRecord]:
                 )
                 for answer in sorted(row.judgments.all(), key=lambda answer: answer.revision)
             ),
-            of=row.topic.of,
+            of=row.item_set.of,
         )
 
 
-def _of_history(sentence: Sentence, numbers: dict[int, int]) -> HistorySentence:
-    number = numbers.setdefault(sentence.pk, len(numbers))
-    return HistorySentence(number, sentence.document.name, sentence.text)
+def _of_history(item: Item, numbers: dict[int, int]) -> HistorySentence:
+    number = numbers.setdefault(item.pk, len(numbers))
+    return HistorySentence(number, item.document.name if item.document else item.system, item.text)
 
 
 def _members(study: Study) -> dict[int, int]:
@@ -420,16 +431,16 @@ def _removals(study: Study, members: dict[int, int]) -> Iterator[RemovalRecord]:
 
 
 def _fits(study: Study, names: dict[int, str]) -> Iterator[FitRecord]:
-    rows = Fit.objects.filter(topic__study=study, topic__summaries_of=None).order_by(
-        "topic__position", "data_version", "-scored_by"
+    rows = Fit.objects.filter(item_set__study=study, item_set__of="sentences").order_by(
+        "item_set", "data_version", "-scored_by"
     )
     rows = rows.defer("curve", "covariance", "differences", "words")
     scores = Prefetch("scores", Score.objects.select_related("summary__system"))
-    for fit in rows.select_related("topic").prefetch_related("utilities", scores):
+    for fit in rows.select_related("item_set__topic").prefetch_related("utilities", scores):
         utilities = {names[row.sentence_id]: (row.strength, row.utility, row.se) for row in fit.utilities.all()}
         scored = {row.summary.system.name: row for row in fit.scores.all()}
         yield FitRecord(
-            topic=fit.topic.name,
+            topic=fit.item_set.topic.name,
             judgments=fit.judgments,
             settings=fit.settings,
             program_version=fit.program_version,

@@ -15,7 +15,7 @@ from django.db import IntegrityError, transaction
 from django.db.models import F
 
 from annotate import imports, judging, studies
-from annotate.models import Annotator, Assignment, Judgment, Pair, Sentence, Study, Topic
+from annotate.models import Annotator, Assignment, Item, ItemSet, Judgment, Pair, Study, Topic
 from annotate.refusal import Refusal
 from preferendum import formats
 from preferendum.formats.answers import share_of_first
@@ -54,10 +54,10 @@ def sentences() -> tuple[str, ...]:
 def first_pair() -> Assignment:
     """The first pair as the start page shows it, before anything is stored."""
     study = Study(title=TITLE, question=QUESTION, ties_allowed=True)
-    first, second = (Sentence(text=sentences()[place]) for place in PAIRS[0])
-    shown = Topic(study=study, title=topic()["title"])
+    first, second = (Item(text=sentences()[place]) for place in PAIRS[0])
+    shown = ItemSet(study=study, of="sentences", topic=Topic(study=study, title=topic()["title"]))
     return Assignment(
-        annotator=Annotator(study=study), topic=shown, pair=Pair(first=first, second=second), swapped=False
+        annotator=Annotator(study=study), item_set=shown, pair=Pair(first=first, second=second), swapped=False
     )
 
 
@@ -84,7 +84,7 @@ def _store() -> Study:
 def start() -> Annotator:
     """A new trial of the five pairs."""
     own = study()
-    rows = Sentence.objects.filter(topic__study=own)
+    rows = Item.objects.filter(item_set__study=own)
     asked = [rows.get(document__name=name, index=index) for name, index in SENTENCES]
     return judging.start_trial(own, pairs=[(asked[left], asked[right]) for left, right in PAIRS])
 

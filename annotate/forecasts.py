@@ -9,7 +9,7 @@ from django.db import transaction
 from django.db.models import F
 from django.utils.translation import gettext as _
 
-from annotate.models import Forecast, Sentence, Study
+from annotate.models import Forecast, Item, Study
 from annotate.refusal import Refusal, check
 
 if TYPE_CHECKING:
@@ -24,7 +24,7 @@ KEPT = 10
 def ask(study: Study, user: User, careless: float | None = None) -> Forecast:
     """Have the worker simulate the study; this cancels a waiting forecast. Raises `Refusal`."""
     Study.objects.select_for_update(no_key=True).get(pk=study.pk)
-    judged = Sentence.objects.to_judge().of_sources(study)
+    judged = Item.objects.to_judge().of_sources(study)
     if not judged.filter(position__gt=0).exists():
         raise Refusal(_("Upload topics with documents first: no topic has two sentences to judge."))
     asked = Forecast(study=study, user=user, careless=careless)

@@ -9,7 +9,6 @@ from uuid import UUID, uuid4
 from django import forms
 from django.contrib.auth.models import User
 from django.core.exceptions import ValidationError
-from django.db.models import Q
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, ngettext
 
@@ -18,9 +17,10 @@ from annotate.imports import baselines, simulated
 from annotate.models import (
     GoldPair,
     Invitation,
+    Item,
+    ItemSet,
     Membership,
     Recruitment,
-    Sentence,
     SourceDocument,
     Study,
     Topic,
@@ -35,7 +35,7 @@ if TYPE_CHECKING:  # the class takes no parameter at run time
     StudyModelForm = forms.ModelForm[Study]
     InvitationModelForm = forms.ModelForm[Invitation]
     RecruitmentModelForm = forms.ModelForm[Recruitment]
-    SentenceChoiceField = forms.ModelChoiceField[Sentence]
+    SentenceChoiceField = forms.ModelChoiceField[Item]
 else:
     SentenceChoiceField = forms.ModelChoiceField
     StudyModelForm = InvitationModelForm = RecruitmentModelForm = forms.ModelForm
@@ -273,7 +273,7 @@ class SentenceField(SentenceChoiceField):
         ),
     }
 
-    def to_python(self, value: Any) -> Sentence | None:
+    def to_python(self, value: Any) -> Item | None:
         """Find the sentence by its name, with or without its text after it."""
         if value in self.empty_values:
             return None
@@ -284,9 +284,9 @@ class SentenceField(SentenceChoiceField):
         raise forms.ValidationError(self.error_messages["invalid_choice"], code="invalid_choice")
 
 
-def in_list(sentence: Sentence) -> str:
+def in_list(sentence: Item) -> str:
     """A sentence in a list of sentences: its public name and its text; for a summary, how it begins."""
-    text = sentence.text[:SHOWN] if sentence.topic.compares_summaries else sentence.text
+    text = sentence.text[:SHOWN] if sentence.system else sentence.text
     return _in_one_line(f"{sentence.name} {text}")
 
 
@@ -298,7 +298,7 @@ class GoldPairForm(forms.Form):
     """Two sentences or summaries of a topic, the right one, the purpose of the pair, and the reason."""
 
     better = SentenceField(
-        Sentence.objects.none(),
+        Item.objects.none(),
         label=gettext_lazy("The better one"),
         help_text=gettext_lazy(
             "Type words of it, and choose one of those that appear. A sentence’s name (d1:0) or a summary’s system "
@@ -306,7 +306,7 @@ class GoldPairForm(forms.Form):
         ),
     )
     worse = SentenceField(
-        Sentence.objects.none(),
+        Item.objects.none(),
         label=gettext_lazy("The other one"),
         help_text=gettext_lazy(
             "Choose two that differ clearly: only somebody who did not read them should get the pair wrong."
@@ -323,10 +323,9 @@ class GoldPairForm(forms.Form):
 
     def __init__(self, topic: Topic, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        of_summaries = [about == "summaries" for about in topic.study.questions]
-        here = Sentence.objects.to_judge().filter(Q(topic=topic) | Q(topic__summaries_of=topic))
-        sentences = here.filter(topic__tally__of_summaries__in=of_summaries).select_related("topic", "document")
-        sentences = sentences.order_by("topic__summaries_of", "topic", "position")
+        asked = ItemSet.objects.filter(topic=topic, of__in=topic.study.questions, tally__isnull=False)
+        here = Item.objects.to_judge().filter(item_set__in=asked)
+        sentences = here.select_related("document").order_by("item_set", "position")
         for name in ("better", "worse"):
             field = cast(SentenceField, self.fields[name])
             field.queryset = sentences

@@ -22,7 +22,18 @@ from annotate.audit_log import note
 from annotate.database import append_only
 from annotate.database.snapshot import snapshot
 from annotate.imports import written
-from annotate.models import Assignment, AuditEntry, Export, Membership, Sentence, SourceDocument, Study, Topic, Upload
+from annotate.models import (
+    Assignment,
+    AuditEntry,
+    Export,
+    Item,
+    ItemSet,
+    Membership,
+    SourceDocument,
+    Study,
+    Topic,
+    Upload,
+)
 from annotate.refusal import Refusal, check, cleaned, invalid
 from annotate.server import limits
 from annotate.server.languages import translated
@@ -117,8 +128,8 @@ def write_copied_topics(upload: Upload, study: Study) -> None:
     """Every sentence as it is split: a document uploaded in sentences is not split again."""
     with Path(upload.file.path).open("wb") as file, snapshot():
         cuts: dict[tuple[str, str], list[str]] = {}
-        rows = Sentence.objects.filter(topic__in=study.topics.all()).order_by("position")
-        for topic, document, text in rows.values_list("topic__name", "document__name", "text"):
+        rows = Item.objects.filter(document__topic__in=study.topics.all()).order_by("position")
+        for topic, document, text in rows.values_list("item_set__topic__name", "document__name", "text"):
             cuts.setdefault((topic, document), []).append(text)
         formats.write_topics((_as_cut(topic, cuts) for topic in exports.topics(study)), file)
     written.hand_over(upload)
@@ -152,7 +163,7 @@ def change_settings(study: Study, user: User, **fields: Any) -> Study:
         imports.cut_again(study)
     study.save(update_fields=list(changes))
     if any(setting.changes_fits for setting in SETTINGS if setting.name in changes):
-        judging.raise_version(Topic.asked.filter(study=study).values_list("pk", flat=True))
+        judging.raise_version(ItemSet.objects.filter(study=study).values_list("pk", flat=True))
     if "compares" in changes:
         imports.keep_in_step(study, Topic.objects.filter(study=study).values_list("pk", flat=True))
     if "judgments_per_pair" in changes:
@@ -184,11 +195,11 @@ def plan_judgments(study: Study) -> None:
     """Set as many judgments as suits the study's sentences, unless a number was set or judging has begun; compare whole
     summaries alone if no topic has documents."""
     study = _locked(study)
-    if Assignment.objects.lasting().filter(topic__study=study).exists():
+    if Assignment.objects.lasting().filter(item_set__study=study).exists():
         return
     _compare_what_there_is(study)
     topics = Topic.objects.filter(study=study).count()
-    sentences = Sentence.objects.to_judge().of_sources(study).count()
+    sentences = Item.objects.to_judge().of_sources(study).count()
     is_decided = study.judgments_per_topic != StudySettings().judgments_per_topic
     if is_decided or not sentences:
         return
@@ -234,6 +245,7 @@ def delete_study(study: Study, user: User) -> None:
         raise PermissionDenied
     judging.lock_study(study.pk)
     list(Topic.with_unfinished.select_for_update().filter(study=study).order_by("pk").values_list("pk"))
+    list(ItemSet.with_unfinished.select_for_update().filter(study=study).order_by("pk").values_list("pk"))
     uploads, exports = Upload.objects.filter(study=study), Export.objects.filter(study=study)
     files = [partial(imports.delete_files, upload) for upload in uploads]
     files += [partial(export.file.delete, save=False) for export in exports if export.file]

@@ -44,11 +44,11 @@ class Trial:
 
 def judgments(study: int, number: int) -> bytes:
     """So many preferences among the sentences of the study's topics, one line each."""
-    from annotate.models import Sentence, Topic
+    from annotate.models import Item, Topic
 
     chance, lines = random.Random(0), []
     topics = list(Topic.objects.filter(study=study))
-    names = [list(Sentence.objects.filter(topic=topic).names().values()) for topic in topics]
+    names = [list(Item.objects.filter(item_set=topic.pk).names().values()) for topic in topics]
     for index in range(number):
         which = index % len(topics)
         a, b = chance.sample(names[which], 2)

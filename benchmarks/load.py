@@ -137,15 +137,15 @@ class Watch:
     def look(self) -> None:
         from django.db.models import Sum
 
-        from annotate.models import Ranking, Tally, TopicProgress
+        from annotate.models import ItemSetProgress, Ranking, Tally
 
         now = time.monotonic()
-        for topic, version in Tally.objects.values_list("topic_id", "data_version"):
+        for topic, version in Tally.objects.values_list("item_set_id", "data_version"):
             self._note(self.stored.setdefault(topic, []), now, version)
-        for topic, version in TopicProgress.objects.values_list("topic_id", "fitted_version"):
+        for topic, version in ItemSetProgress.objects.values_list("item_set_id", "fitted_version"):
             self._note(self.fitted.setdefault(topic, []), now, version)
         # A ranking's version is the sum of the fits' that it knows: one that has reached this sum knows them all.
-        self._note(self.sums, now, TopicProgress.objects.aggregate(sum=Sum("fitted_version"))["sum"] or 0)
+        self._note(self.sums, now, ItemSetProgress.objects.aggregate(sum=Sum("fitted_version"))["sum"] or 0)
         self._note(self.ranked, now, Ranking.objects.values_list("version", flat=True).first() or 0)
 
     @staticmethod

@@ -202,7 +202,8 @@ def make_study(topics: int = 3, sentences: int = 300) -> str:
     from django.contrib.auth.models import User
 
     from annotate import invitations, judging, studies
-    from annotate.models import Sentence, SourceDocument, Topic
+    from annotate.imports.topics import add_topics
+    from annotate.models import Item, SourceDocument, Topic
 
     owner = User.objects.create(username="owner", is_superuser=True)
     study = studies.create_study(
@@ -213,13 +214,13 @@ def make_study(topics: int = 3, sentences: int = 300) -> str:
         pairs_per_annotator=100_000,
     )
     for number in range(topics):
-        topic = Topic.objects.create(study=study, name=f"T{number}", title=f"Topic {number}", position=number)
+        topic = add_topics([Topic(study=study, name=f"T{number}", title=f"Topic {number}", position=number)])[0]
         document = SourceDocument.objects.create(topic=topic, name="d", position=0, text="made up")
-        Sentence.objects.bulk_create(
-            Sentence(topic=topic, document=document, index=i, position=i, text=f"Sentence {i} has some words " * 4)
+        Item.objects.bulk_create(
+            Item(item_set_id=topic.pk, document=document, index=i, position=i, text=f"Sentence {i} has some words " * 4)
             for i in range(sentences)
         )
-        judging.open_tallies([topic])
+        judging.open_tallies([topic.sentence_set])
     return invitations.invitation_path(invitations.invite(study, owner))
 
 

@@ -18,9 +18,9 @@ from annotate.models import (
     Export,
     Fit,
     Forecast,
+    Item,
     Ranking,
     ScoredBy,
-    Sentence,
     Study,
     System,
     Topic,
@@ -135,30 +135,32 @@ class Agenda:
 
 
 def _topics(topics: QuerySet[Topic]) -> QuerySet[Topic]:
-    return topics.annotate(wanted=F("text_version") + Coalesce("tally__data_version", Value(0)))
+    return topics.annotate(wanted=F("text_version") + Coalesce("sentence_set__tally__data_version", Value(0)))
 
 
 def _unranked() -> QuerySet[Study]:
     """Studies whose ranking is old, or will be after pending fits: where people judge without a pause, there always are
     some. So systems are ranked as soon as the topics ahead of them in the queue are done, not a beat later."""
-    fits_to_come = Topic.objects.behind().filter(study=OuterRef("pk")).exclude(progress__problem__gt="")
+    fits_to_come = Topic.objects.behind().filter(study=OuterRef("pk")).exclude(sentence_set__progress__problem__gt="")
     rankings = Ranking.objects.filter(study=OuterRef("pk"), scored_by=ScoredBy.PUBLISHED)  # the last to be saved
     is_old = Q(ranked__isnull=True) | Q(ranked__lt=F("wanted")) | Exists(fits_to_come)
-    has_fits = Exists(Fit.objects.filter(topic__study=OuterRef("pk")))
+    has_fits = Exists(Fit.objects.filter(item_set__study=OuterRef("pk")))
     studies = Study.objects.annotate(wanted=sum_of_topics("progress__fitted_version"))
     return studies.annotate(ranked=Subquery(rankings.values("version"))).filter(has_fits, is_old)
 
 
 def _without_curve() -> QuerySet[Topic]:
-    owing = Fit.objects.filter(topic=OuterRef("pk"), data_version=OuterRef("progress__fitted_version"), curve_owed=True)
-    return Topic.objects.filter(Exists(owing)).annotate(wanted=F("progress__fitted_version"))
+    owing = Fit.objects.filter(
+        item_set=OuterRef("pk"), data_version=OuterRef("sentence_set__progress__fitted_version"), curve_owed=True
+    )
+    return Topic.objects.filter(Exists(owing)).annotate(wanted=F("sentence_set__progress__fitted_version"))
 
 
 def _jobs(jobs: QuerySet[Any]) -> Any:
     return jobs.annotate(wanted=Value(0))
 
 
-LARGE_TOPIC = Exists(Sentence.objects.filter(topic=OuterRef("pk"), position__gte=MANY_SENTENCES).order_by())
+LARGE_TOPIC = Exists(Item.objects.filter(item_set=OuterRef("pk"), position__gte=MANY_SENTENCES).order_by())
 LARGE_STUDY = Exists(System.objects.filter(study=OuterRef("pk")).order_by()[MANY_SYSTEMS:])
 
 JOBS = (
@@ -230,7 +232,7 @@ def is_quick(task: str, key: int) -> bool:
 
 def may_idle() -> bool:
     """Whether no topic waits for scores, except those that failed."""
-    return not Topic.objects.behind().exclude(progress__problem__gt="").exists()
+    return not Topic.objects.behind().exclude(sentence_set__progress__problem__gt="").exists()
 
 
 def study_to_rank(topic_id: int) -> int | None:
@@ -240,7 +242,12 @@ def study_to_rank(topic_id: int) -> int | None:
     Where people judge without a pause, all topics are always out of date. One fitted in this round waits for the next.
     """
     study_id = Topic.objects.filter(pk=topic_id).values_list("study_id", flat=True).first()
-    behind = Topic.objects.behind().filter(study=study_id).exclude(pk=topic_id).exclude(progress__problem__gt="")
+    behind = (
+        Topic.objects.behind()
+        .filter(study=study_id)
+        .exclude(pk=topic_id)
+        .exclude(sentence_set__progress__problem__gt="")
+    )
     names = {f"topic:{key}" for key in behind.values_list("pk", flat=True)}
     now = timezone.now()
     ended = Claim.objects.filter(name__in=names, since__gt=now - ROUND, until__lte=now)

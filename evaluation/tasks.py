@@ -543,7 +543,9 @@ def catch_up(study_id: int) -> dict[str, str]:
         refit_topic(topic_id)
     rank_study(study_id)
     rank_by_summaries(study_id)
-    for topic_id in list(Topic.objects.filter(study=study_id, fits__curve_owed=True).values_list("pk", flat=True)):
+    for topic_id in list(
+        Topic.objects.filter(study=study_id, sentence_set__fits__curve_owed=True).values_list("pk", flat=True)
+    ):
         draw_curve(topic_id)
     return records.problems_of(study_id)
 

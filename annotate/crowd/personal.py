@@ -53,11 +53,11 @@ def _pairs(annotator: Annotator) -> list[dict[str, Any]]:
         answer = {"answer": judgment.answer, "seconds": judgment.seconds, "at": judgment.at and judgment.at.isoformat()}
         answer |= {"why": judgment.why, "note": judgment.note}
         answers.setdefault(judgment.assignment_id, []).append(answer)
-    shown = annotator.assignments.select_related("topic", "pair__first", "pair__second")
+    shown = annotator.assignments.select_related("item_set__topic", "pair__first", "pair__second")
     return [
         {
             "key": str(assignment.key),
-            "topic": assignment.topic.title or assignment.topic.name,
+            "topic": assignment.item_set.topic.title or assignment.item_set.topic.name,
             "left": assignment.left.text,
             "right": assignment.right.text,
             "shown_at": assignment.created_at.isoformat(),

@@ -16,7 +16,7 @@ from uuid import UUID
 from django.db import connection, models
 
 from annotate.database.plain import Read, add, change, moment, read
-from annotate.models import Annotator, Assignment, Judgment, LockedTopic, Pair, Sentence, Study, Topic
+from annotate.models import Annotator, Assignment, Item, ItemSet, Judgment, LockedItemSet, Pair, Study, Topic
 from preferendum.formats.checks.text import visible
 
 Reason = Assignment.Reason
@@ -25,11 +25,12 @@ FOR_UPDATE = {"sqlite": "", "postgresql": "FOR UPDATE OF tally FOR NO KEY UPDATE
 SHOWN = Read(
     Assignment,
     "shown",
-    *("id", "key", "topic_id", "annotator_id", "pair_id", "reason", "state", "revision", "expires_at"),
+    *("id", "key", "item_set_id", "annotator_id", "pair_id", "reason", "state", "revision", "expires_at"),
 )
 PAIR = Read(Pair, "pair", "id", "first_id", "second_id")
-FIRST, SECOND = (Read(Sentence, alias, "id", "text") for alias in ("one", "other"))
-TOPIC = Read(Topic, "topic", "id", "study_id", "title", "question", "language", "summaries_of_id")
+FIRST, SECOND = (Read(Item, alias, "id", "text") for alias in ("one", "other"))
+ITEM_SET = Read(ItemSet, "item_set", "id", "study_id", "topic_id", "of")
+TOPIC = Read(Topic, "topic", "sentence_set_id", "study_id", "title", "question", "language")
 WHO = Read(Annotator, "annotator", "id", "key", "study_id", "user_id", "kind")
 ASKS = Read(Study, "study", "id", "language", "ties_allowed", "neither_allowed", "reason_words", "reason_note")
 STATE = Read(Assignment, "shown", "id", *Assignment.LOCKED)
@@ -38,27 +39,28 @@ STUDY = Read(Study, "study", *(f.attname for f in Study._meta.concrete_fields if
 
 #: The answered assignment, and the one that the page shows meanwhile, by their keys.
 TO_ANSWER = f"""
-SELECT {SHOWN.sql}, {PAIR.sql}, {FIRST.sql}, {SECOND.sql}, {TOPIC.sql}, {WHO.sql}, {ASKS.sql}, {{now}}
+SELECT {SHOWN.sql}, {PAIR.sql}, {FIRST.sql}, {SECOND.sql}, {ITEM_SET.sql}, {TOPIC.sql}, {WHO.sql}, {ASKS.sql}, {{now}}
 FROM annotate_assignment shown
 JOIN annotate_pair pair ON pair.id = shown.pair_id
-JOIN annotate_sentence one ON one.id = pair.first_id
-JOIN annotate_sentence other ON other.id = pair.second_id
-JOIN annotate_topic topic ON topic.id = shown.topic_id
+JOIN annotate_item one ON one.id = pair.first_id
+JOIN annotate_item other ON other.id = pair.second_id
+JOIN annotate_itemset item_set ON item_set.id = shown.item_set_id
+JOIN annotate_topic topic ON topic.id = item_set.topic_id
 JOIN annotate_annotator annotator ON annotator.id = shown.annotator_id
 JOIN annotate_study study ON study.id = annotator.study_id
 WHERE shown.key IN ({{keys}})
 """
 
-#: Locks the topic first, then the assignment, then the annotator: the order of every transaction.
+#: Locks the item set first, then the assignment, then the annotator: the order of every transaction.
 LOCK = f"""
-SELECT tally.topic_id, tally.taken, tally.of_summaries, {{now}},
-    (SELECT MAX(position) FROM annotate_sentence WHERE topic_id = tally.topic_id),
+SELECT tally.item_set_id, tally.taken, tally.of_summaries, {{now}},
+    (SELECT MAX(position) FROM annotate_item WHERE item_set_id = tally.item_set_id),
     {STATE.sql}, {ANNOTATOR.sql}, {STUDY.sql}
 FROM annotate_tally tally
-JOIN annotate_assignment shown ON shown.topic_id = tally.topic_id
+JOIN annotate_assignment shown ON shown.item_set_id = tally.item_set_id
 JOIN annotate_annotator annotator ON annotator.id = shown.annotator_id
 JOIN annotate_study study ON study.id = annotator.study_id
-WHERE tally.topic_id = %s AND shown.id = %s
+WHERE tally.item_set_id = %s AND shown.id = %s
 {{lock}}
 """
 
@@ -89,10 +91,10 @@ WISHED = f"""
 SELECT 1, 0, NULL, NULL, wished.* FROM (
     SELECT {COLUMNS}, wish.is_random, wish.design_weight, wish.drawn_for
     FROM annotate_suggestion wish
-    JOIN annotate_sentence one ON one.id = wish.first_id AND one.not_judged = ''
-    JOIN annotate_sentence other ON other.id = wish.second_id AND other.not_judged = ''
+    JOIN annotate_item one ON one.id = wish.first_id AND one.not_judged = ''
+    JOIN annotate_item other ON other.id = wish.second_id AND other.not_judged = ''
     LEFT JOIN annotate_pair pair ON pair.first_id = wish.first_id AND pair.second_id = wish.second_id
-    WHERE wish.topic_id = %(topic)s AND {{free}}
+    WHERE wish.item_set_id = %(item_set)s AND {{free}}
     ORDER BY wish.rank LIMIT 1) AS wished
 """
 #: The randomly drawn pairs, by the positions of their texts, that the annotator may have. SQLite reads the tables of a
@@ -100,11 +102,11 @@ SELECT 1, 0, NULL, NULL, wished.* FROM (
 DRAWN = f"""
 SELECT 2, drawn.column3, NULL, NULL, {COLUMNS}, TRUE, 1.0, NULL
 FROM (VALUES {{drawn}}) AS drawn
-CROSS JOIN annotate_sentence one
-CROSS JOIN annotate_sentence other
+CROSS JOIN annotate_item one
+CROSS JOIN annotate_item other
 LEFT JOIN annotate_pair pair ON pair.first_id = one.id AND pair.second_id = other.id
-WHERE one.topic_id = %(topic)s AND one.position IN (drawn.column1, drawn.column2) AND one.not_judged = ''
-    AND other.topic_id = %(topic)s AND other.position IN (drawn.column1, drawn.column2) AND other.not_judged = ''
+WHERE one.item_set_id = %(item_set)s AND one.position IN (drawn.column1, drawn.column2) AND one.not_judged = ''
+    AND other.item_set_id = %(item_set)s AND other.position IN (drawn.column1, drawn.column2) AND other.not_judged = ''
     AND one.id < other.id AND {{free}}
 """
 
@@ -116,16 +118,16 @@ WHERE id = %s
 """
 CLOSE = "UPDATE annotate_assignment SET state = %s, closed_at = %s, holds_place = %s, revision = %s WHERE id = %s"
 JUDGE = """
-INSERT INTO annotate_judgment (assignment_id, topic_id, revision, answer, seconds, why, note, at)
+INSERT INTO annotate_judgment (assignment_id, item_set_id, revision, answer, seconds, why, note, at)
 VALUES (%s, %s, %s, %s, %s, %s, %s, %s) RETURNING id
 """
-COUNT = "UPDATE annotate_tally SET taken = taken + %s, data_version = data_version + %s WHERE topic_id = %s"
+COUNT = "UPDATE annotate_tally SET taken = taken + %s, data_version = data_version + %s WHERE item_set_id = %s"
 ADD_PAIR = """
-INSERT INTO annotate_pair (topic_id, first_id, second_id, need, taken) VALUES (%s, %s, %s, %s, %s) RETURNING id
+INSERT INTO annotate_pair (item_set_id, first_id, second_id, need, taken) VALUES (%s, %s, %s, %s, %s) RETURNING id
 """
 RESERVE = "UPDATE annotate_pair SET need = %s, taken = %s WHERE id = %s"
 LEASED = (
-    *("key", "topic_id", "annotator_id", "pair_id", "swapped", "occasion", "reason", "design_weight", "drawn_for"),
+    *("key", "item_set_id", "annotator_id", "pair_id", "swapped", "occasion", "reason", "design_weight", "drawn_for"),
     *("expected", "state", "skip_reason", "holds_place", "revision", "created_at", "expires_at"),
 )
 LEASE = f"""
@@ -153,7 +155,7 @@ class Choice:
 
 @dataclass(frozen=True)
 class Candidates:
-    """Pairs for an annotator: the leases that they hold, as (assignment, end, now), and a choice of a topic."""
+    """Pairs for an annotator: the leases that they hold, as (assignment, end, now), and a choice of an item set."""
 
     held: list[tuple[int, datetime, datetime]]
     choice: Choice | None = None
@@ -167,54 +169,55 @@ def find_to_answer(keys: Sequence[UUID]) -> dict[UUID, Assignment]:
         assignment = SHOWN.make(values)
         assignment.pair = PAIR.make(values)
         assignment.pair.first, assignment.pair.second = FIRST.make(values), SECOND.make(values)
-        assignment.topic, assignment.annotator = TOPIC.make(values), WHO.make(values)
+        assignment.item_set = ITEM_SET.make(values)
+        assignment.item_set.topic, assignment.annotator = TOPIC.make(values), WHO.make(values)
         assignment.annotator.study = ASKS.make(values)
         assignment.now = moment(next(values))  # type: ignore[attr-defined]
         by_key[assignment.key] = assignment
     return by_key
 
 
-def lock(assignment: Assignment) -> LockedTopic | None:
-    """Lock the topic, the assignment and its annotator, and refresh them and the study.
+def lock(assignment: Assignment) -> LockedItemSet | None:
+    """Lock the item set, the assignment and its annotator, and refresh them and the study.
 
-    None where the topic was removed or the assignment moved to its history: then nothing is locked.
+    None where the set was removed or the assignment moved to its history: then nothing is locked.
     """
-    for row in read(LOCK, (assignment.topic_id, assignment.pk), lock=FOR_UPDATE[connection.vendor]):
+    for row in read(LOCK, (assignment.item_set_id, assignment.pk), lock=FOR_UPDATE[connection.vendor]):
         values = iter(row)
-        topic_id, taken, of_summaries, now, last = (next(values) for _column in range(5))
+        item_set_id, taken, of_summaries, now, last = (next(values) for _column in range(5))
         current = STATE.make(values)
         for field in Assignment.LOCKED:
             setattr(assignment, field, getattr(current, field))
         assignment.annotator = ANNOTATOR.make(values)
         assignment.annotator.study = STUDY.make(values)
-        return LockedTopic(topic_id, taken, bool(of_summaries), moment(now), last=last)
+        return LockedItemSet(item_set_id, taken, bool(of_summaries), moment(now), last=last)
     return None
 
 
-def find_candidates(topic: LockedTopic | None, annotator: Annotator, drawn: Sequence[Sequence[int]]) -> Candidates:
-    """The leases that an annotator holds, and a pair of the topic that they may have: the first that the worker
+def find_candidates(item_set: LockedItemSet | None, annotator: Annotator, drawn: Sequence[Sequence[int]]) -> Candidates:
+    """The leases that an annotator holds, and a pair of the set that they may have: the first that the worker
     suggests, if the study allows it, or else the first of those that were `drawn`, as positions of two texts."""
     values: dict[str, Any] = {"annotator": annotator.pk}
     parts, places = [HELD], ""
-    if topic is not None:
-        asks = annotator.study.random_share < 1 or topic.of_summaries
+    if item_set is not None:
+        asks = annotator.study.random_share < 1 or item_set.of_summaries
         parts += [*[WISHED] * asks, *[DRAWN] * bool(drawn)]
         values |= {"kind": annotator.kind, "per_pair": annotator.study.judgments_per_pair}
-        values |= {"topic": topic.pk}
+        values |= {"item_set": item_set.pk}
         values |= {f"drawn{number}": position for number, position in enumerate(chain.from_iterable(drawn))}
         places = ", ".join(f"(%(drawn{2 * n})s, %(drawn{2 * n + 1})s, {n})" for n in range(len(drawn)))
     free = FREE[annotator.kind == Annotator.TAKES_PLACES]
     rows = read(" UNION ALL ".join(parts), values, free=free, drawn=places)
     held = [(key, moment(ends), moment(now)) for part, key, ends, now, *_rest in rows if part == 0]
     # SQL cannot tell what reads the same; of sentences, copies are marked already. Columns 5 and 7 are the two texts.
-    reads = visible if topic is not None and topic.of_summaries else str
+    reads = visible if item_set is not None and item_set.of_summaries else str
     free_pairs = (row for row in rows if row[0] and reads(row[5]) != reads(row[7]))
     best = min(free_pairs, key=itemgetter(0, 1), default=None)
-    if topic is None or best is None:
+    if item_set is None or best is None:
         return Candidates(held)
     first, text, second, other, key, need, taken, is_random, design_weight, drawn_for = best[4:]
     # A pair that was never assigned has no row, and needs nothing yet.
-    pair = Pair(pk=key, topic_id=topic.pk, need=need or 0, taken=taken or 0)
+    pair = Pair(pk=key, item_set_id=item_set.pk, need=need or 0, taken=taken or 0)
     pair._state.adding = key is None
     pair.first, pair.second = FIRST.make(iter((first, text))), SECOND.make(iter((second, other)))
     reason = Reason.RANDOM if is_random else Reason.SUGGESTED
@@ -232,23 +235,23 @@ def store(assignment: Assignment, judgment: Judgment) -> None:
     own = assignment.state, assignment.closed_at, assignment.holds_place, assignment.revision
     change(CLOSE, *own, assignment.pk)
     given = judgment.revision, judgment.answer, judgment.seconds, judgment.why, judgment.note, judgment.at
-    judgment.pk = add(JUDGE, judgment.assignment_id, judgment.topic_id, *given)
+    judgment.pk = add(JUDGE, judgment.assignment_id, judgment.item_set_id, *given)
 
 
-def count(topic: LockedTopic, *, taken: int = 0) -> None:
-    """Count places that are `taken` of the topic, and raise its version by the answers stored since it was locked.
+def count(item_set: LockedItemSet, *, taken: int = 0) -> None:
+    """Count places that are `taken` of the set, and raise its version by the answers stored since it was locked.
 
-    A removed topic has no tally: then nothing is counted.
+    A removed set has no tally: then nothing is counted.
     """
-    if taken or topic.answers:
-        change(COUNT, taken, topic.answers, topic.pk, must_be=False)
-        topic.answers = 0
+    if taken or item_set.answers:
+        change(COUNT, taken, item_set.answers, item_set.pk, must_be=False)
+        item_set.answers = 0
 
 
 def reserve(pair: Pair) -> None:
     """Write a pair's `need` and `taken`; its row, too, if it has none."""
     if pair.pk is None:
-        pair.pk = add(ADD_PAIR, pair.topic_id, pair.first_id, pair.second_id, pair.need, pair.taken)
+        pair.pk = add(ADD_PAIR, pair.item_set_id, pair.first_id, pair.second_id, pair.need, pair.taken)
     else:
         change(RESERVE, pair.need, pair.taken, pair.pk)
 

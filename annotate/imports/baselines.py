@@ -8,7 +8,7 @@ from django.db.models import Exists, OuterRef, QuerySet
 from django.utils.translation import gettext as _
 
 from annotate.imports.written import begin
-from annotate.models import Sentence, Study, Summary, Topic, Upload
+from annotate.models import Item, Study, Summary, Topic, Upload
 from annotate.refusal import Refusal
 from annotate.server import limits
 from preferendum.formats.readers.late import BASELINE, SUMMARIES
@@ -42,7 +42,7 @@ def ask_for_baselines(study: Study, user: User, words: int) -> Upload:
 def topics_without_baselines(study: Study) -> QuerySet[Topic]:
     """The topics that summarizers can summarize, in order."""
     topics = Topic.objects.cut().filter(study=study).order_by("position")
-    sentences = Sentence.objects.filter(topic=OuterRef("pk")).order_by()
+    sentences = Item.objects.filter(item_set=OuterRef("pk")).order_by()
     own = Summary.objects.filter(topic=OuterRef("pk"), system__name__startswith=BASELINE)
     too_many = Exists(sentences.filter(position__gte=MOST_SENTENCES))
     return topics.filter(Exists(sentences), ~Exists(own), ~too_many)

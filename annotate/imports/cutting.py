@@ -19,7 +19,7 @@ from annotate.audit_log import note
 from annotate.imports import recutting
 from annotate.imports.holding import hold, refuse_busy
 from annotate.imports.replacing import Comparison, keep_before, replace
-from annotate.models import Judgment, Sentence, SourceDocument, Study, Topic
+from annotate.models import Item, Judgment, SourceDocument, Study, Topic
 from annotate.refusal import Refusal
 from preferendum import formats
 from preferendum.formats.not_judged import BY_HAND
@@ -49,25 +49,30 @@ def _replace_sentences(topic: Topic, cuts: recutting.Cuts) -> None:
     """Replace the sentences, unless the topic was judged: judgments are about sentences."""
     judging.lock([topic.pk])
     older = Topic.objects.filter(pk=topic.pk, cut_version__lt=topic.text_version)
-    if not older.update(cut_version=topic.text_version) or Judgment.objects.lasting().filter(topic=topic).exists():
+    if (
+        not older.update(cut_version=topic.text_version)
+        or Judgment.objects.lasting().filter(item_set=topic.pk).exists()
+    ):
         return
     recut = recutting.recut(topic, cuts)
-    before = Sentence.objects.filter(topic=topic).order_by("position")
-    now = [(row.document_id, row.index, row.text, row.paragraph) for row in recut.sentences]
+    before = Item.objects.filter(item_set=topic.pk).order_by("position")
+    now = [(row.document_id, row.index, row.text, row.paragraph) for row in recut.items]
     if now != list(before.values_list("document_id", "index", "text", "paragraph")):
         recut.forget()
-        recut.store_sentences()
-        judging.raise_known(topic)
+        recut.store_items()
+        judging.raise_known(topic.sentence_set)
 
 
 @transaction.atomic
-def set_judged(sentence: Sentence, to_judge: bool, user: User) -> Sentence:
+def set_judged(sentence: Item, to_judge: bool, user: User) -> Item:
     """Set whether a sentence is judged, whatever the rules say; its judgments stay and count.
 
     Raises `Refusal` if it was removed meanwhile.
     """
-    judging.lock([sentence.topic_id])
-    stored = Sentence.objects.select_for_update(no_key=True, of=("self",)).select_related("document", "topic__study")
+    judging.lock([sentence.item_set_id])
+    stored = Item.objects.select_for_update(no_key=True, of=("self",)).select_related(
+        "document", "item_set__topic", "item_set__study"
+    )
     row = stored.filter(pk=sentence.pk).first()
     if row is None:
         raise Refusal(_("This sentence is not there any more."), "no_sentence")
@@ -78,9 +83,16 @@ def set_judged(sentence: Sentence, to_judge: bool, user: User) -> Sentence:
     row.save(update_fields=["not_judged"])
     if not to_judge:
         judging.end_leases(row)
-    if Judgment.objects.lasting().filter(topic=row.topic_id).exists():
-        judging.raise_version([row.topic_id])
-    note(row.topic.study, user, action, topic=row.topic.name, sentence=row.name, **({"rule": rule} if rule else {}))
+    if Judgment.objects.lasting().filter(item_set=row.item_set_id).exists():
+        judging.raise_version([row.item_set_id])
+    note(
+        row.item_set.study,
+        user,
+        action,
+        topic=row.item_set.topic.name,
+        sentence=row.name,
+        **({"rule": rule} if rule else {}),
+    )
     return row
 
 
@@ -107,7 +119,7 @@ def mend(document: SourceDocument, sentences: Sequence[str] | None, user: User, 
     stored.mended = mended
     seen = Comparison(recuts=[_with_other_sentences(topic, stored)])
     removal = None
-    if Judgment.objects.lasting().filter(topic=topic).exists():
+    if Judgment.objects.lasting().filter(item_set=topic.pk).exists():
         refuse_busy(topic.study_id)
         seen.refuse_more_than(lose)
         removal = keep_before(topic.study, user, seen, stored.name, topic=topic.name, document=stored.name)
@@ -128,10 +140,10 @@ def _with_other_sentences(topic: Topic, document: SourceDocument) -> recutting.R
 @transaction.atomic
 def cut_again(study: Study) -> None:
     """Have all texts in the study's language cut again. Raises `Refusal` once there are judgments."""
-    topics = Topic.with_unfinished.filter(study=study, language="", removal=None, summaries_of=None)
+    topics = Topic.with_unfinished.filter(study=study, language="", removal=None)
     ids = list(topics.values_list("pk", flat=True))
     judged = Refusal(_("Sentences of this topic have already been judged, so they can no longer be edited."), "judged")
-    if Judgment.objects.lasting().filter(topic__in=ids).exists():
+    if Judgment.objects.lasting().filter(item_set__in=ids).exists():
         raise judged
     try:
         judging.forget_pairs(ids)

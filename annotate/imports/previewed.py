@@ -14,7 +14,7 @@ from django.utils.translation import gettext as _
 
 from annotate.audit_log import note
 from annotate.imports.workbench import changed_meanwhile, joined, no_sentence, split
-from annotate.models import Sentence, SourceDocument, Topic, Upload
+from annotate.models import Item, SourceDocument, Topic, Upload
 from annotate.refusal import Refusal
 from preferendum.formats.not_judged import BY_HAND, not_judged
 from preferendum.formats.records import Bundle, Cut, Text
@@ -38,11 +38,9 @@ def split_in_preview(upload: Upload, number: int, index: int, at: int, version: 
     _move_border(upload, number, version, user, lambda texts: split(texts, index, at))
 
 
-def previewed_sentences(document: dict[str, Any]) -> list[Sentence]:
+def previewed_sentences(document: dict[str, Any]) -> list[Item]:
     """The sentences of a document in a preview, as unsaved rows."""
-    return [
-        Sentence(index=index, text=text, not_judged=mark) for index, (text, mark) in enumerate(document["sentences"])
-    ]
+    return [Item(index=index, text=text, not_judged=mark) for index, (text, mark) in enumerate(document["sentences"])]
 
 
 @transaction.atomic

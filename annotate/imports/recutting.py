@@ -2,8 +2,8 @@
 
 A sentence that is still there, word for word, keeps its row, and with it its judgments and its mark. Other sentences
 move with all their pairs to a removed topic of the same name: history, which is neither drawn nor counted. When they
-are restored they move back. Where nobody judged the topic, they are deleted. The caller holds the study first, then the
-tallies of its topics.
+are restored they move back. Where nobody judged the topic, they are deleted. Summaries that are compared do the same,
+with a removed item set of their topic. The caller holds the study first, then the tallies of its item sets.
 """
 
 from __future__ import annotations
@@ -20,7 +20,8 @@ from django.db.models import F, Max, Model, OuterRef, QuerySet, Subquery
 from django.db.models.functions import Coalesce
 
 from annotate import judging
-from annotate.models import GoldPair, Judgment, Removal, Sentence, SourceDocument, Tally, Topic
+from annotate.imports.topics import add_topics
+from annotate.models import GoldPair, Item, ItemSet, Judgment, Removal, SourceDocument, Tally, Topic
 from preferendum.formats.checks.text import visible
 from preferendum.formats.not_judged import DUPLICATE, not_judged, wordless
 from preferendum.formats.records import Cut
@@ -28,48 +29,52 @@ from preferendum.formats.records import Cut
 BATCH = 500
 #: Beyond every index and position: rows stay there while others take their places.
 ASIDE = 1_000_000_000
-COLUMNS = ("topic", "document", "index", "position", "paragraph", "text", "not_judged")
+COLUMNS = ("item_set", "document", "system", "index", "position", "paragraph", "text", "not_judged")
 #: Documents with their sentences, in order.
 Cuts = Sequence[tuple[SourceDocument, Sequence[Cut]]]
-#: The worker's results for a topic that rest on its sentences.
-OF_SENTENCES = ("Fit", "Suggestion", "TopicProgress", "Result")
+#: The worker's results for an item set.
+OF_ITEM_SETS = ("Fit", "Suggestion", "ItemSetProgress")
 
 
 @dataclass(frozen=True)
 class Recut:
-    """The documents and sentences that a topic will have, in order; existing rows have their keys."""
+    """The items that an item set will have, in order, and their documents, if any; existing rows have their keys."""
 
-    topic: Topic
+    item_set: ItemSet
     documents: Sequence[SourceDocument]
-    sentences: Sequence[Sentence]
+    items: Sequence[Item]
+
+    @property
+    def topic(self) -> Topic:
+        return self.item_set.topic
 
     @cached_property
     def kept(self) -> frozenset[int]:
-        """The keys of existing sentences that stay or return."""
-        return frozenset(row.pk for row in self.sentences if row.pk is not None)
+        """The keys of existing items that stay or return."""
+        return frozenset(row.pk for row in self.items if row.pk is not None)
 
     @cached_property
-    def gone(self) -> tuple[Sentence, ...]:
-        """The sentences that are removed."""
-        rows = Sentence.objects.filter(topic=self.topic).select_related("document").order_by("position")
+    def gone(self) -> tuple[Item, ...]:
+        """The items that are removed."""
+        rows = Item.objects.filter(item_set=self.item_set).select_related("document").order_by("position")
         # Every row would read its whole document.
         texts = ("document__text", "document__sentences", "document__mended", "document__extra")
         return tuple(row for row in rows.defer(*texts) if row.pk not in self.kept)
 
     @property
-    def new(self) -> list[Sentence]:
-        return [row for row in self.sentences if row.pk is None]
+    def new(self) -> list[Item]:
+        return [row for row in self.items if row.pk is None]
 
     @cached_property
     def judgments(self) -> tuple[int, int]:
-        """How many answers stay, with their sentences, and how many become history."""
-        pairs = _answered(self.topic)
+        """How many answers stay, with their items, and how many become history."""
+        pairs = _answered(self.item_set)
         kept = sum(self.kept.issuperset(pair) for pair in pairs)
         return kept, len(pairs) - kept
 
     def changed_documents(self) -> list[str]:
         """The names of the documents that are new, removed, or have another text."""
-        present = {row.name: (row.text, row.sentences) for row in SourceDocument.objects.filter(topic=self.topic)}
+        present = {row.name: (row.text, row.sentences) for row in _documents(self.item_set)}
         wanted = {row.name: (row.text, row.sentences) for row in self.documents}
         return sorted(name for name in present | wanted if present.get(name) != wanted.get(name))
 
@@ -80,80 +85,85 @@ class Recut:
 
     def before(self) -> Iterator[Model]:
         """The rows as they are now, for restoring them."""
-        yield from SourceDocument.objects.filter(topic=self.topic)
-        yield from Sentence.objects.filter(topic=self.topic)
+        yield from _documents(self.item_set)
+        yield from Item.objects.filter(item_set=self.item_set)
         gone = {row.pk for row in self.gone}
-        gold_pairs = GoldPair.objects.filter(topic=self.topic)
+        gold_pairs = GoldPair.objects.filter(item_set=self.item_set)
         yield from (row for row in gold_pairs if gone & {row.better_id, row.worse_id})
 
     def apply(self, removal: Removal | None) -> None:
-        """Store the change, in the caller's transaction. Removed sentences become history of `removal`; None if all are
+        """Store the change, in the caller's transaction. Removed items become history of `removal`; None if all are
         new, or nobody judged the topic."""
         # First of all: a running fit has an outdated version of the sentences from here on.
-        own = Topic.asked.filter(pk=self.topic.pk)
+        own = Topic.objects.filter(sentence_set=self.item_set)
         own.update(text_version=F("text_version") + 1, cut_version=F("text_version") + 1)
         if removal is None:
             self.forget()
         else:
-            forget_computed([self.topic.pk])  # but no pair: an annotator may have it on their screen
-            history = history_of(self.topic, removal)
+            forget_computed([self.item_set.pk])  # but no pair: an annotator may have it on their screen
+            history = history_of(self.item_set, removal)
             self._leave(history)
-            judging.set_apart(self.topic, history)
+            judging.set_apart(self.item_set, history)
         for document in self.documents:
             document.topic = self.topic
             document.save()
-        self.store_sentences()
-        judging.revive_pairs(self.topic)
+        self.store_items()
+        judging.revive_pairs(self.item_set)
 
     def forget(self) -> None:
-        """Delete what rests on the earlier sentences, except judgments."""
-        forget_computed([self.topic.pk])
-        if not Judgment.objects.lasting().filter(topic=self.topic).exists():
-            judging.forget_pairs([self.topic.pk])
+        """Delete what rests on the earlier items, except judgments."""
+        forget_computed([self.item_set.pk])
+        if not Judgment.objects.lasting().filter(item_set=self.item_set).exists():
+            judging.forget_pairs([self.item_set.pk])
 
-    def store_sentences(self) -> None:
-        """Store the sentences, in the caller's transaction; delete removed ones, unless they are history already."""
+    def store_items(self) -> None:
+        """Store the items, in the caller's transaction; delete removed ones, unless they are history already."""
         for batch in batches([row.pk for row in self.gone]):
-            Sentence.objects.filter(pk__in=batch, topic=self.topic).delete()
+            Item.objects.filter(pk__in=batch, item_set=self.item_set).delete()
         for batch in batches(sorted(self.kept)):
-            Sentence.objects.filter(pk__in=batch).update(index=F("index") + ASIDE, position=F("position") + ASIDE)
+            Item.objects.filter(pk__in=batch).update(index=F("index") + ASIDE, position=F("position") + ASIDE)
         # Restored ones may have been deleted meanwhile: nobody had judged them.
-        Sentence.objects.bulk_create(
-            self.sentences, BATCH, update_conflicts=True, unique_fields=["pk"], update_fields=COLUMNS
-        )
+        Item.objects.bulk_create(self.items, BATCH, update_conflicts=True, unique_fields=["pk"], update_fields=COLUMNS)
 
-    def _leave(self, history: Topic) -> None:
-        """Move removed sentences and documents to the history; a document that stays is copied."""
+    def _leave(self, history: ItemSet) -> None:
+        """Move removed items and documents to the history; a document that stays is copied."""
         staying = {row.pk for row in self.documents if row.pk is not None}
-        by_document: dict[int, list[int]] = defaultdict(list)
+        by_document: dict[int | None, list[int]] = defaultdict(list)
         for row in self.gone:
             by_document[row.document_id].append(row.pk)
-        for document in SourceDocument.objects.filter(topic=self.topic):
+        for batch in batches(by_document[None]):
+            Item.objects.filter(pk__in=batch).update(item_set=history)
+        for document in _documents(self.item_set):
             keys = by_document[document.pk]
             if document.pk in staying and keys:
                 document.pk = None
             if document.pk not in staying:
-                document.topic = history
+                document.topic = history.topic
                 document.save()
             for batch in batches(keys):
-                Sentence.objects.filter(pk__in=batch).update(topic=history, document=document)
+                Item.objects.filter(pk__in=batch).update(item_set=history, document=document)
 
 
-def marked_rows(topic: Topic, cuts: Cuts) -> list[Sentence]:
-    """The unsaved sentences of a topic, marked by the rules."""
-    rows = rows_of(topic, cuts)
-    by_rule = (wordless if topic.compares_summaries else not_judged)([own for _document, own in cuts])
-    for row, rule in zip(rows, chain(*by_rule), strict=True):
-        row.not_judged = rule
-    return rows
+def _documents(item_set: ItemSet) -> QuerySet[SourceDocument]:
+    """The documents of these sentences; summaries have none."""
+    return SourceDocument.objects.filter(topic__sentence_set=item_set)
 
 
-def rows_of(topic: Topic, cuts: Cuts) -> list[Sentence]:
-    """The unsaved sentences of a topic, with the marks of their cuts."""
+def rows_of_summaries(item_set: ItemSet, texts: Mapping[str, str]) -> list[Item]:
+    """The unsaved summaries of an item set by their systems, in order; those without words are not judged."""
+    (marks,) = wordless([[Cut(text, 0, len(text), 0) for text in texts.values()]])
+    return [
+        Item(item_set=item_set, system=system, index=0, position=position, text=text, not_judged=mark)
+        for position, ((system, text), mark) in enumerate(zip(texts.items(), marks, strict=True))
+    ]
+
+
+def rows_of(item_set: ItemSet, cuts: Cuts) -> list[Item]:
+    """The unsaved sentences of an item set, with the marks of their cuts."""
     numbered = ((document, index, cut) for document, own in cuts for index, cut in enumerate(own))
     return [
-        Sentence(
-            topic=topic,
+        Item(
+            item_set=item_set,
             document=document,
             index=index,
             position=position,
@@ -167,30 +177,39 @@ def rows_of(topic: Topic, cuts: Cuts) -> list[Sentence]:
 
 def recut(topic: Topic, cuts: Cuts) -> Recut:
     """The change of a topic to these documents with these sentences, which need not be stored yet."""
-    sentences = marked_rows(topic, cuts)
-    _recognize(sentences, _known(topic), _answered(topic))
+    item_set = topic.sentence_set
+    item_set.topic = topic
+    sentences = rows_of(item_set, cuts)
+    by_rule = not_judged([own for _document, own in cuts])
+    for row, rule in zip(sentences, chain(*by_rule), strict=True):
+        row.not_judged = rule
+    before = Item.objects.filter(item_set=item_set).order_by("position")
+    _recognize(sentences, before, _answered(item_set))
     for position, (document, _own) in enumerate(cuts):
         document.position = position
-    return Recut(topic, [document for document, _own in cuts], sentences)
+    return Recut(item_set, [document for document, _own in cuts], sentences)
 
 
-def _known(topic: Topic) -> Sequence[Sentence]:
-    """The topic's sentences. For compared summaries the removed ones, too, latest first: a summary that returns, word
-    for word, has its judgments again."""
-    rows = Sentence.objects.filter(topic=topic).order_by("position").select_related("document", "topic")
-    if not topic.compares_summaries:
-        return list(rows)
-    gone = Sentence.objects.filter(topic__summaries_of=topic.summaries_of_id, topic__removal__isnull=False)
-    return [*rows, *gone.order_by("-topic").select_related("document", "topic")]
+def resummarized(item_set: ItemSet, texts: Mapping[str, str]) -> Recut:
+    """The change of compared summaries to these texts, by their systems.
+
+    Removed ones are recognized, too, the latest first: a summary that returns, word for word, has its judgments again.
+    """
+    items = rows_of_summaries(item_set, texts)
+    present = Item.objects.filter(item_set=item_set).order_by("position")
+    gone = Item.objects.filter(item_set__topic=item_set.topic_id, item_set__of="summaries")
+    removed = gone.filter(item_set__removal__isnull=False).order_by("-item_set")
+    _recognize(items, [*present, *removed], _answered(item_set))
+    return Recut(item_set, (), items)
 
 
 def as_cut(document: SourceDocument) -> tuple[Cut, ...]:
     """The sentences of a document as they are stored."""
-    rows = Sentence.objects.filter(document=document, topic=document.topic_id).order_by("index")
+    rows = Item.objects.filter(document=document, item_set=document.topic_id).order_by("index")
     return tuple(Cut(row.text, 0, len(row.text), row.paragraph) for row in rows)
 
 
-def _recognize(sentences: Iterable[Sentence], before: Iterable[Sentence], answered: Sequence[tuple[int, int]]) -> None:
+def _recognize(sentences: Iterable[Item], before: Iterable[Item], answered: Sequence[tuple[int, int]]) -> None:
     """Give sentences that existed before their keys and marks.
 
     Where there are fewer copies of a text than before, judged ones have priority; each stays in its document, if that
@@ -203,8 +222,8 @@ def _recognize(sentences: Iterable[Sentence], before: Iterable[Sentence], answer
         _take(now[words], sorted(by_worth[: len(now[words])], key=lambda row: row.position))
 
 
-def _take(sentences: Sequence[Sentence], rows: Sequence[Sentence]) -> None:
-    by_document: dict[int | None, deque[Sentence]] = defaultdict(deque)
+def _take(sentences: Sequence[Item], rows: Sequence[Item]) -> None:
+    by_document: dict[int | None, deque[Item]] = defaultdict(deque)
     for row in rows:
         by_document[row.document_id].append(row)
     elsewhere = []
@@ -218,32 +237,39 @@ def _take(sentences: Sequence[Sentence], rows: Sequence[Sentence]) -> None:
         _be(sentence, row)
 
 
-def _be(sentence: Sentence, row: Sentence) -> None:
+def _be(sentence: Item, row: Item) -> None:
     """Take over key and mark, which a user may have changed; but the original of a duplicate may be removed."""
     sentence.pk = row.pk
     if row.not_judged != DUPLICATE:
         sentence.not_judged = row.not_judged
 
 
-def _by_words(rows: Iterable[Sentence]) -> Mapping[tuple[str, str], list[Sentence]]:
+def _by_words(rows: Iterable[Item]) -> Mapping[tuple[str, str], list[Item]]:
     """Sentences by their words; summaries by their system, too."""
-    by_words: dict[tuple[str, str], list[Sentence]] = defaultdict(list)
+    by_words: dict[tuple[str, str], list[Item]] = defaultdict(list)
     for row in rows:
-        system = row.document.name if row.topic.compares_summaries else ""
-        by_words[system, visible(row.text)].append(row)
+        by_words[row.system, visible(row.text)].append(row)
     return by_words
 
 
-def _answered(topic: Topic) -> list[tuple[int, int]]:
-    """The answered pairs of sentences of a topic, once for each answer."""
-    return list(judging.answers_in(topic).order_by().values_list("pair__first_id", "pair__second_id"))
+def _answered(item_set: ItemSet) -> list[tuple[int, int]]:
+    """The answered pairs of an item set, once for each answer."""
+    return list(judging.answers_in(item_set).order_by().values_list("pair__first_id", "pair__second_id"))
 
 
-def history_of(topic: Topic, removal: Removal) -> Topic:
-    """A new removed topic for what is removed from this one."""
+def history_of(item_set: ItemSet, removal: Removal) -> ItemSet:
+    """A new removed item set for what is removed from this one; for sentences with a removed topic of its own."""
+    topic = item_set.topic
+    if item_set.of == "sentences":
+        return history_of_topic(topic, removal)
+    return ItemSet.objects.create(study_id=item_set.study_id, topic=topic, of=item_set.of, removal=removal)
+
+
+def history_of_topic(topic: Topic, removal: Removal) -> ItemSet:
+    """The item set of a new removed topic with this one's name."""
     last = Topic.with_unfinished.filter(study=topic.study_id).aggregate(last=Max("position"))["last"]
-    return Topic.with_unfinished.create(
-        study_id=topic.study_id,
+    history = Topic(
+        study=topic.study,
         name=topic.name,
         title=topic.title,
         question=topic.question,
@@ -251,29 +277,33 @@ def history_of(topic: Topic, removal: Removal) -> Topic:
         position=last + 1,
         cut_version=1,
         removal=removal,
-        summaries_of=topic.summaries_of,
     )
+    return add_topics([history])[0].sentence_set
 
 
 def put_back(rows: Mapping[type[Model], list[Any]], removal: Removal) -> None:
     """Restore documents and sentences from these rows, in the caller's transaction."""
-    documents, sentences = rows.get(SourceDocument, []), rows.get(Sentence, [])
-    for topic in Topic.objects.filter(pk__in={row.topic_id for row in documents}).select_related("study"):
-        own = ([row for row in several if row.topic_id == topic.pk] for several in (documents, sentences))
-        Recut(topic, *own).apply(removal)
+    documents, sentences = rows.get(SourceDocument, []), rows.get(Item, [])
+    for item_set in ItemSet.objects.filter(pk__in={row.topic_id for row in documents}).select_related("topic", "study"):
+        Recut(
+            item_set,
+            [row for row in documents if row.topic_id == item_set.pk],
+            [row for row in sentences if row.item_set_id == item_set.pk],
+        ).apply(removal)
 
 
-def forget_computed(topics: Collection[int]) -> None:
-    """Delete the worker's results for these topics that rest on their sentences: it can compute them again."""
-    keep_versions(Topic.with_unfinished.filter(pk__in=topics))
-    for name in OF_SENTENCES:
-        apps.get_model("annotate", name)._default_manager.filter(topic__in=topics).delete()
+def forget_computed(item_sets: Collection[int]) -> None:
+    """Delete the worker's results for these item sets: it can compute them again."""
+    keep_versions(ItemSet.with_unfinished.filter(pk__in=item_sets))
+    for name in OF_ITEM_SETS:
+        apps.get_model("annotate", name)._default_manager.filter(item_set__in=item_sets).delete()
+    apps.get_model("annotate", "Result")._default_manager.filter(topic__sentence_set__in=item_sets).delete()
 
 
-def keep_versions(topics: QuerySet[Topic]) -> None:
-    """Keep the data versions of topics whose tallies or results will be deleted."""
-    now = Tally.objects.filter(topic=OuterRef("pk")).values("data_version")
-    topics.update(last_data_version=Coalesce(Subquery(now), F("last_data_version")))
+def keep_versions(item_sets: QuerySet[ItemSet]) -> None:
+    """Keep the data versions of item sets whose tallies or results will be deleted."""
+    now = Tally.objects.filter(item_set=OuterRef("pk")).values("data_version")
+    item_sets.update(last_data_version=Coalesce(Subquery(now), F("last_data_version")))
 
 
 def batches(rows: Sequence[Any]) -> Iterator[Sequence[Any]]:

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 from django.apps import apps
 from django.core import serializers
 from django.db import IntegrityError, transaction
-from django.db.models import Exists, F, Model, OuterRef, Q, QuerySet, Subquery
+from django.db.models import Exists, F, Model, OuterRef, QuerySet, Subquery
 from django.db.models.functions import Coalesce
 from django.utils import timezone
 from django.utils.translation import gettext as _
@@ -27,13 +27,14 @@ from annotate.imports.holding import hold, refuse_busy
 from annotate.models import (
     GoldPair,
     HumanScore,
+    Item,
+    ItemSet,
     Judgment,
     MetricScore,
     Pair,
     PyramidAnnotation,
     Reference,
     Removal,
-    Sentence,
     SourceDocument,
     Study,
     Summary,
@@ -81,9 +82,9 @@ class Target:
         """How much is removed with it; without zeros."""
         numbers = {name: self.rows[table].count() for name, table in COUNTED.items() if table in self.rows}
         if self.kind == Kind.TOPIC and self.topic is not None:
-            answers = judging.answers_in(*_with_compared([self.topic.pk]))
+            answers = judging.answers_in(*_sets_of([self.topic.pk]))
             numbers["documents"] = SourceDocument.objects.filter(topic=self.topic).count()
-            numbers["sentences"] = Sentence.objects.filter(topic=self.topic).count()
+            numbers["sentences"] = Item.objects.filter(item_set=self.topic.pk).count()
             numbers["judgments"] = answers.count()
             numbers["annotators"] = answers.order_by().values("annotator").distinct().count()
         elif Summary in self.rows:
@@ -125,8 +126,9 @@ def _target_of(kind: str, key: int, study: Study, topics: QuerySet[Topic]) -> Ta
 
 
 def _of_topic(topic: Topic) -> dict[type[Model], QuerySet[Any]]:
-    own: tuple[type[Any], ...] = (Reference, PyramidAnnotation, GoldPair)
-    rows = {table: table.objects.filter(topic=topic) for table in own}
+    own: tuple[type[Any], ...] = (Reference, PyramidAnnotation)
+    rows: dict[type[Model], QuerySet[Any]] = {table: table.objects.filter(topic=topic) for table in own}
+    rows[GoldPair] = GoldPair.objects.filter(item_set=topic.pk)
     return _of_summaries(Summary.objects.filter(topic=topic)) | rows
 
 
@@ -166,10 +168,11 @@ def remove(study: Study, user: User, kind: str, key: str) -> Removal:
     )
     _delete(study, target)
     if kind == Kind.TOPIC:
-        recutting.keep_versions(_with_compared(topics))
-        for topic in _with_compared(topics):
-            judging.void(topic)
-        _with_compared(topics).update(removal=removal)
+        recutting.keep_versions(_sets_of(topics))
+        for item_set in _sets_of(topics):
+            judging.void(item_set)
+        _sets_of(topics).update(removal=removal)
+        Topic.objects.filter(pk__in=topics).update(removal=removal)
     elif Summary in target.rows:
         compared.keep_in_step(study, topics, removal)
     _compute_anew(study, kind, topics)
@@ -251,7 +254,7 @@ def _forget_unfounded(study: Study, keys: Collection[int]) -> None:
     _forget_metrics(unsummarized)
     _forget("Result", topic__in=unsummarized, analysis="mixtures")
     _forget("Result", topic__in=without_model, analysis__in=("sentence-ranking", "mixtures"))
-    fitted = topics.filter(fits__isnull=False)
+    fitted = topics.filter(sentence_set__fits__isnull=False)
     ranked = fitted.filter(summaries__isnull=False)
     human_scores = HumanScore.objects.filter(summary__topic__in=topics)
     if not ranked.exists():
@@ -259,7 +262,7 @@ def _forget_unfounded(study: Study, keys: Collection[int]) -> None:
     for data, analyses in (
         (ranked, OF_WIN_RATES),
         (fitted, ("influence", "smallest-set")),
-        (topics.filter(tally__isnull=False), ("annotators",)),
+        (topics.filter(sentence_set__tally__isnull=False), ("annotators",)),
         (human_scores, tuple(work.name for work in works() if "scores" in work.needs)),
     ):
         if not data.exists():
@@ -291,8 +294,8 @@ def restore_removed(removal: Removal, user: User) -> Removal:
     removal.restored_at, removal.rows = timezone.now(), ""
     removal.save(update_fields=["restored_at", "rows"])
     if removal.kind == Kind.TOPIC:
-        for topic in _with_compared(topics):
-            judging.revive_pairs(topic)
+        for item_set in _sets_of(topics):
+            judging.revive_pairs(item_set)
     elif Summary in rows or Topic in rows:
         compared.keep_in_step(study, topics, removal)
         judging.raise_version(topics)
@@ -332,14 +335,14 @@ def _put_back(removal: Removal, rows: Rows) -> None:
     for table, own in rows.items():
         if removal.kind == Kind.REPLACED and table in REPLACEABLE:
             _update(table, own)
-        elif table not in (SourceDocument, Sentence):
+        elif table not in (SourceDocument, Item):
             table._default_manager.bulk_create(own, BATCH, ignore_conflicts=table is MetricScore)
     if removal.kind == Kind.TOPIC:
         hidden = Topic.with_unfinished.filter(removal=removal)
-        rows[Topic] = list(hidden.filter(summaries_of=None))
+        rows[Topic] = list(hidden)
         # It is cut again, in case the study's language has changed meanwhile; judged topics never are.
-        hidden.filter(summaries_of=None).update(text_version=F("text_version") + 1)
-        hidden.update(removal=None)
+        hidden.update(text_version=F("text_version") + 1, removal=None)
+        ItemSet.with_unfinished.filter(removal=removal).update(removal=None)
 
 
 def _update(table: type[Model], rows: Sequence[Any]) -> None:
@@ -365,9 +368,9 @@ def _topics_of(rows: Rows) -> list[int]:
     return [topic.pk for topic in present]
 
 
-def _with_compared(topics: Collection[int]) -> QuerySet[Topic]:
-    """These topics, and those of their summaries."""
-    return Topic.asked.filter(Q(pk__in=topics) | Q(summaries_of__in=topics)).order_by("pk")
+def _sets_of(topics: Collection[int]) -> QuerySet[ItemSet]:
+    """The item sets of these topics."""
+    return ItemSet.objects.filter(topic__in=topics).select_related("study").order_by("pk")
 
 
 def _locked(topics: QuerySet[Topic]) -> QuerySet[Topic]:
@@ -379,18 +382,29 @@ def _locked(topics: QuerySet[Topic]) -> QuerySet[Topic]:
 
 
 def forget_removed() -> None:
-    """Delete what can no longer be restored; topics with judgments stay as their history."""
+    """Delete what can no longer be restored; item sets with judgments stay as their history."""
     expired = Removal.objects.expired()
-    judged = Exists(Judgment.objects.filter(topic=OuterRef("pk")))
-    has_history = Exists(Judgment.objects.filter(assignment__topic=OuterRef("pk")))
-    # A sentence may have been removed after one that it was compared with.
-    others = Pair.objects.exclude(topic=OuterRef("pk"))
-    is_needed = Exists(others.filter(first__topic=OuterRef("pk"))) | Exists(others.filter(second__topic=OuterRef("pk")))
-    for topic in Topic.with_unfinished.filter(~judged, ~has_history, ~is_needed, removal__in=expired):
+    judged = Exists(Judgment.objects.filter(item_set=OuterRef("pk")))
+    has_history = Exists(Judgment.objects.filter(assignment__item_set=OuterRef("pk")))
+    # An item may have been removed after one that it was compared with.
+    others = Pair.objects.exclude(item_set=OuterRef("pk"))
+    as_first = Exists(others.filter(first__item_set=OuterRef("pk")))
+    as_second = Exists(others.filter(second__item_set=OuterRef("pk")))
+    unneeded = ItemSet.with_unfinished.filter(~judged, ~has_history, ~as_first, ~as_second, removal__in=expired)
+    for item_set in unneeded.select_related("topic").order_by("-pk"):  # summaries first: sentences go with their topic
         with transaction.atomic():
             # The heartbeat, which calls this, must not wait: a study that is held has its turn in a minute.
             free = Study.objects.select_for_update(no_key=True, skip_locked=True)
-            if study := free.filter(pk=topic.study_id).first():
-                study.count_removed(topic.last_data_version + topic.last_scored_version)
-                topic.delete()
+            if study := free.filter(pk=item_set.study_id).first():
+                _forget_set(item_set, study)
     expired.exclude(rows="").update(rows="")
+
+
+def _forget_set(item_set: ItemSet, study: Study) -> None:
+    topic = item_set.topic
+    if item_set.of == "summaries":
+        study.count_removed(item_set.last_data_version)
+        item_set.delete()
+    elif not ItemSet.with_unfinished.filter(topic=topic).exclude(pk=item_set.pk).exists():
+        study.count_removed(item_set.last_data_version + topic.last_scored_version)
+        topic.delete()

@@ -23,10 +23,11 @@ from annotate.imports.recutting import Recut, batches
 from annotate.models import (
     Assignment,
     HumanScore,
+    Item,
+    ItemSet,
     MetricScore,
     Reference,
     Removal,
-    Sentence,
     SourceDocument,
     Study,
     Summary,
@@ -154,8 +155,8 @@ def _documents_as_shown(recut: Recut) -> Iterator[dict[str, str]]:
         yield {"kind": "documents", "topic": recut.topic.name, "name": name, "before": before, "after": after}
 
 
-def _sentences_of(document: str, rows: Iterable[Sentence]) -> str:
-    return "\n".join(row.text for row in rows if row.document.name == document)
+def _sentences_of(document: str, rows: Iterable[Item]) -> str:
+    return "\n".join(row.text for row in rows if row.document is not None and row.document.name == document)
 
 
 def compare(study: Study, bundle: formats.Bundle) -> Comparison:
@@ -207,9 +208,9 @@ def _compare_summaries(seen: Comparison, keys: Mapping[str, int], bundle: format
                 seen.see("summaries", late.topic, late.summary.name, row, _said(columns_of(late.summary)))
 
 
-def _other_texts(seen: Comparison) -> Mapping[int | None, dict[str, str]]:
+def _other_texts(seen: Comparison) -> Mapping[int, dict[str, str]]:
     """The new texts of summaries that differ, by topic and system."""
-    texts: dict[int | None, dict[str, str]] = defaultdict(dict)
+    texts: dict[int, dict[str, str]] = defaultdict(dict)
     for change in seen.changes:
         if change.kind == "summaries":
             texts[change.row.topic_id][change.name] = Summary(**change.columns).whole
@@ -452,6 +453,6 @@ def _is_same(row: SourceDocument, text: formats.Text) -> bool:
 
 
 def _with_judgments_again(study: Study, bundle: formats.Bundle, judged: set[tuple[str, Of]]) -> list[str]:
-    imported = Assignment.objects.arrived().filter(reason=Assignment.Reason.IMPORTED).order_by().values("topic")
-    names = {name for name, _of in Topic.asked.filter(study=study, pk__in=imported).by_name().keys() & judged}
+    imported = Assignment.objects.arrived().filter(reason=Assignment.Reason.IMPORTED).order_by().values("item_set")
+    names = {name for name, _of in ItemSet.objects.filter(study=study, pk__in=imported).by_name().keys() & judged}
     return [record.topic_id for record in bundle.again if record.topic_id in names]

@@ -14,7 +14,7 @@ from annotate import crowd, judging, studies
 from annotate.imports import compared, recutting
 from annotate.imports.memory import refuse_large_topics
 from annotate.imports.store import store_texts
-from annotate.models import Removal, Sentence, SourceDocument, Study, Topic
+from annotate.models import Item, ItemSet, Removal, SourceDocument, Study, Topic
 from preferendum import formats
 from preferendum.formats.archive.study_records import AssignmentRecord, GoldPairRecord, HistorySentence, StudyArchive
 from preferendum.formats.records import Cut, Of
@@ -53,8 +53,8 @@ def restore(archive: StudyArchive, owner: User, *, title: str = "") -> Study:
     return study
 
 
-def _store_history(study: Study, archive: StudyArchive, owner: User) -> dict[int, Sentence]:
-    """The sentences of the archive's history by their numbers, in removed topics that cannot be restored."""
+def _store_history(study: Study, archive: StudyArchive, owner: User) -> dict[int, Item]:
+    """The sentences of the archive's history by their numbers, in removed item sets that cannot be restored."""
     if not archive.history:
         return {}
     counts = {"judgments": len(archive.history)}
@@ -63,26 +63,42 @@ def _store_history(study: Study, archive: StudyArchive, owner: User) -> dict[int
     by_topic: dict[tuple[str, Of], dict[int, HistorySentence]] = defaultdict(dict)
     for row in archive.history:
         by_topic[row.topic, row.of] |= {side.number: side for side in (row.left, row.right)}
-    stored: dict[int, Sentence] = {}
+    stored: dict[int, Item] = {}
     for (name, of), sentences in by_topic.items():
-        gone = Topic(study=study, name=name)
+        topic = Topic(study=study, name=name)
         if of == "summaries":
             same_name = Topic.objects.filter(study=study, name=name).first()
-            gone.summaries_of = same_name or recutting.history_of(gone, removal)
-        stored |= _store_removed(recutting.history_of(gone, removal), sentences)
+            topic = same_name or recutting.history_of_topic(topic, removal).topic
+            history = recutting.history_of(ItemSet(study=study, topic=topic, of=of), removal)
+        else:
+            history = recutting.history_of_topic(topic, removal)
+        stored |= _store_removed(history, sentences)
     return stored
 
 
-def _store_removed(topic: Topic, sentences: Mapping[int, HistorySentence]) -> dict[int, Sentence]:
+def _store_removed(item_set: ItemSet, sentences: Mapping[int, HistorySentence]) -> dict[int, Item]:
     by_document: dict[str, dict[int, Cut]] = defaultdict(dict)
     for number, sentence in sentences.items():
         by_document[sentence.document][number] = Cut(sentence.text, 0, len(sentence.text), 0)
-    cuts = [
-        (SourceDocument.objects.create(topic=topic, name=name, position=position, sentences=[]), list(own.values()))
-        for position, (name, own) in enumerate(by_document.items())
-    ]
-    rows = Sentence.objects.bulk_create(recutting.rows_of(topic, cuts), 500)
-    return dict(zip(chain(*by_document.values()), rows, strict=True))
+    if item_set.of == "summaries":
+        # A system may have several there: each was removed at another time.
+        numbered = (
+            (system, index, cut) for system, own in by_document.items() for index, cut in enumerate(own.values())
+        )
+        rows = [
+            Item(item_set=item_set, system=system, index=index, position=position, text=cut.text)
+            for position, (system, index, cut) in enumerate(numbered)
+        ]
+    else:
+        cuts = [
+            (
+                SourceDocument.objects.create(topic=item_set.topic, name=name, position=position, sentences=[]),
+                list(own.values()),
+            )
+            for position, (name, own) in enumerate(by_document.items())
+        ]
+        rows = recutting.rows_of(item_set, cuts)
+    return dict(zip(chain(*by_document.values()), Item.objects.bulk_create(rows, 500), strict=True))
 
 
 def _keep_cutting(study: Study, archive: StudyArchive, cuts: dict[str, dict[str, list[Cut]]]) -> None:

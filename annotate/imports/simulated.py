@@ -10,7 +10,7 @@ from django.utils.translation import gettext as _
 
 from annotate.imports.baselines import MOST_SENTENCES
 from annotate.imports.written import begin
-from annotate.models import PyramidAnnotation, Reference, Sentence, Study, Topic, Upload
+from annotate.models import Item, PyramidAnnotation, Reference, Study, Topic, Upload
 from annotate.refusal import Refusal
 from annotate.server import limits
 from preferendum.formats.readers.preferences import NEEDED
@@ -54,7 +54,8 @@ def ask_for_simulated(study: Study, user: User, source: str, per_topic: int, see
 
 def topics_with(study: Study, source: str) -> QuerySet[Topic]:
     """The topics that judgments can be simulated for from this source, in order."""
+    sentences = Item.objects.filter(item_set=OuterRef("pk")).order_by()
     of_topic = {"topic": OuterRef("pk")}
-    sentences = Sentence.objects.filter(**of_topic).order_by()
-    topics = Topic.objects.cut().filter(Exists(sentences), Exists(SOURCES[source].filter(**of_topic)), study=study)
+    sources = SOURCES[source].filter(**of_topic)
+    topics = Topic.objects.cut().filter(Exists(sentences), Exists(sources), study=study)
     return topics.exclude(Exists(sentences.filter(position__gte=MOST_SENTENCES))).order_by("position")

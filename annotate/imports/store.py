@@ -26,12 +26,14 @@ from annotate.imports.replacing import (
     replace,
     with_other_documents,
 )
+from annotate.imports.topics import add_topics
 from annotate.models import (
     Annotator,
     HumanScore,
+    Item,
+    ItemSet,
     PyramidAnnotation,
     Reference,
-    Sentence,
     SourceDocument,
     Study,
     Summary,
@@ -87,7 +89,7 @@ def store_texts(study: Study, bundle: formats.Bundle) -> list[Topic]:
     hold(study.pk)
     topics = store_topics(study, bundle)
     late = store_late(study, bundle)
-    judging.open_tallies(topics)
+    judging.open_tallies(ItemSet.objects.filter(topic__in=topics))
     judging.raise_version(late)
     return topics
 
@@ -147,7 +149,7 @@ def _store_topics(study: Study, bundle: formats.Bundle, upload: Upload | None) -
     records, cuts = bundle.topics, bundle.cuts
     last = Topic.with_unfinished.filter(study=study).aggregate(last=Max("position"))["last"]
     first = 0 if last is None else last + 1
-    topics = Topic.objects.bulk_create(
+    topics = add_topics(
         [
             Topic(
                 study=study,
@@ -177,9 +179,11 @@ def _store_topics(study: Study, bundle: formats.Bundle, upload: Upload | None) -
         row
         for topic, own in groupby(documents, lambda document: document.topic)
         if topic.name in cuts
-        for row in rows_of(topic, [(document, cuts[topic.name].get(document.name, ())) for document in own])
+        for row in rows_of(
+            topic.sentence_set, [(document, cuts[topic.name].get(document.name, ())) for document in own]
+        )
     ]
-    Sentence.objects.bulk_create(sentences, BATCH)
+    Item.objects.bulk_create(sentences, BATCH)
     Reference.objects.bulk_create(
         [
             Reference(topic=topic, upload=upload, **columns)

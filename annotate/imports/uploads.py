@@ -41,7 +41,7 @@ from annotate.imports.repeated import without_stored
 from annotate.imports.replacing import compare, refuse_again
 from annotate.imports.store import cut_bundle, remove_topics, store_late, store_topics
 from annotate.judging import what_if
-from annotate.models import Reference, Removal, SourceDocument, Study, Summary, Topic, Upload
+from annotate.models import ItemSet, Reference, Removal, SourceDocument, Study, Summary, Topic, Upload
 from annotate.models.corpus import upload_path
 from annotate.refusal import Refusal
 from preferendum import formats
@@ -247,7 +247,7 @@ def _end(upload: Upload, bundle: formats.Bundle, arrivals: judging.Arrivals) -> 
     judging.lock_study(upload.study_id)
     _move(upload, [State.CONFIRMED], State.STORED, judgments_stored=None)
     late = store_late(upload.study, bundle, upload)
-    judging.open_tallies(Topic.asked.filter(upload=upload))
+    judging.open_tallies(ItemSet.objects.filter(topic__upload=upload))
     judging.count_in(arrivals, late)
     if upload.simulation and upload.user and "simulated" not in KINDS_COUNTED[upload.study.counted_kinds]:
         what_if.ask_kind(upload.study, upload.user, "simulated")

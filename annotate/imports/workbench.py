@@ -13,7 +13,7 @@ from django.utils.translation import gettext as _
 from annotate import judging
 from annotate.imports.cutting import mend, set_judged
 from annotate.imports.holding import hold
-from annotate.models import Sentence, SourceDocument, Topic
+from annotate.models import Item, SourceDocument, Topic
 from annotate.refusal import Refusal
 from preferendum.formats.sentences import primary_language
 
@@ -47,7 +47,7 @@ def split_at(document: SourceDocument, index: int, at: int, version: int, user: 
 def set_judged_at(document: SourceDocument, index: int, to_judge: bool, version: int, user: User) -> None:
     """Leave the sentence with this index out of judging, or take it back in, judged or not. Raises `Refusal`."""
     _as_seen(document, version)
-    sentence = Sentence.objects.filter(document=document, index=index).first()
+    sentence = Item.objects.filter(document=document, index=index).first()
     if sentence is None:
         raise no_sentence()
     set_judged(sentence, to_judge, user)
@@ -103,5 +103,5 @@ def _as_seen(document: SourceDocument, version: int) -> tuple[Topic, list[str]]:
     topic = Topic.objects.select_related("study").filter(pk=document.topic_id).first()
     if topic is None or topic.text_version != version or not topic.is_cut:
         raise changed_meanwhile()
-    rows = Sentence.objects.filter(document=document).order_by("index")
+    rows = Item.objects.filter(document=document).order_by("index")
     return topic, list(rows.values_list("text", flat=True))

@@ -1,6 +1,6 @@
 """Hand out pairs, take answers, take them back. The one writer of annotators, pairs, assignments and judgments.
 
-Every transaction that draws or judges locks the topic's tally first: docs/decisions/locked-by-topic.md.
+Every transaction that draws or judges locks the item set's tally first: docs/decisions/locked-by-topic.md.
 """
 
 from annotate.judging.annotators import join, joined_by, newcomer, pause, set_shortcuts

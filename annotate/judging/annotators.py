@@ -12,7 +12,7 @@ from django.utils.translation import gettext as _
 
 from annotate import invitations
 from annotate.judging.drawing import give_up
-from annotate.models import Annotator, Assignment, Invitation, Sentence, Study, Tally
+from annotate.models import Annotator, Assignment, Invitation, Item, Study, Tally
 from annotate.refusal import Refusal
 
 if TYPE_CHECKING:
@@ -50,7 +50,7 @@ def join(
                 user=user,
                 kind=kind,
                 pseudonym=pseudonym or new_pseudonym(),
-                pace=Sentence.objects.pace(study),
+                pace=Item.objects.pace(study),
                 key=_key_of(study, user, form_token) if form_token else uuid4(),
             )
     except (IntegrityError, Refusal) as error:
@@ -64,7 +64,7 @@ def join(
 
 def newcomer(study: Study) -> Annotator:
     """An unsaved annotator, to estimate how long the work takes."""
-    return Annotator(study=study, pace=Sentence.objects.pace(study))
+    return Annotator(study=study, pace=Item.objects.pace(study))
 
 
 def joined_by(study: Study, user: User | None, form_token: UUID | None) -> Annotator | None:
@@ -77,11 +77,11 @@ def joined_by(study: Study, user: User | None, form_token: UUID | None) -> Annot
 def pause(annotator: Annotator) -> None:
     """End the annotator's leases, so that nobody waits for them; they can continue with another pair at any time."""
     held = Assignment.objects.filter(annotator=annotator, state=Assignment.State.OPEN)
-    for topic_id in sorted(set(held.values_list("topic_id", flat=True))):
+    for item_set_id in sorted(set(held.values_list("item_set_id", flat=True))):
         with transaction.atomic():
-            topic = Tally.objects.lock(topic_id)
-            if topic is not None:
-                give_up(topic, held.filter(topic=topic_id))
+            item_set = Tally.objects.lock(item_set_id)
+            if item_set is not None:
+                give_up(item_set, held.filter(item_set=item_set_id))
 
 
 def set_shortcuts(annotator: Annotator, on: bool) -> None:

@@ -20,7 +20,7 @@ from annotate.database.transactions import once_more
 from annotate.judging import tallies
 from annotate.judging.drawing import LEASE, draw_with_answer
 from annotate.judging.no_pair import NoPair
-from annotate.models import Annotator, Assignment, Judgment, LockedTopic, ReportedPair, Study, Topic
+from annotate.models import Annotator, Assignment, ItemSet, Judgment, LockedItemSet, ReportedPair, Study
 from annotate.refusal import cleaned, invalid
 from preferendum.formats.answers import ANSWERS, UNDONE
 from preferendum.formats.checks.complaints import shown
@@ -86,7 +86,7 @@ def record_judgment(
     PACE_SECONDS of their last, ValueError for no answer, `Refusal` for a reason that the study does not offer,
     `Assignment.DoesNotExist` where the topic was cut again since.
 
-    If it `draws`, the next pair is drawn in the same transaction, so that others wait for the topic once: the one to
+    If it `draws`, the next pair is drawn in the same transaction, so that others wait for the item set once: the one to
     judge now, or, where the page is `showing` that already, the one after it. The answer is stored even if drawing
     fails.
     """
@@ -96,7 +96,7 @@ def record_judgment(
     if why or note:
         given.why, given.note = _reason(assignment.annotator.study, why, note)
     try:
-        # Once more, in case its topic is restored at this moment.
+        # Once more, in case its item set is restored at this moment.
         return once_more(partial(_record, assignment, given, draws, showing))
     except NotDrawn:
         logger.exception("no pair could be drawn with an answer; it is stored by itself")
@@ -126,7 +126,7 @@ def _record(
 ) -> Recorded:
     revision, answer = given.revision, given.answer
     with transaction.atomic(durable=True):
-        topic, annotator = _lock(assignment, removed=True)
+        item_set, annotator = _lock(assignment, removed=True)
         if revision <= assignment.revision:
             return _what_stands(assignment, revision, answer)
         is_void = assignment.state == State.VOID
@@ -136,48 +136,48 @@ def _record(
             raise OutOfTurn(f"revision {revision} after {assignment.revision}")
         if not assignment.holds_place and _take_place_again(assignment):
             assignment.holds_place = True
-            topic.taken += annotator.kind == Annotator.TAKES_PLACES
-        _store(assignment, topic.now, given)
-        topic.answers = int(annotator.kind != Annotator.TRIAL)
+            item_set.taken += annotator.kind == Annotator.TAKES_PLACES
+        _store(assignment, item_set.now, given)
+        item_set.answers = int(annotator.kind != Annotator.TRIAL)
         following = None
         if (draws or showing is not None) and not is_void:
             try:
-                following = draw_with_answer(topic, annotator, showing)
+                following = draw_with_answer(item_set, annotator, showing)
             except Exception as error:
                 raise NotDrawn from error
-        statements.count(topic)  # or they were counted with the place of a pair
+        statements.count(item_set)  # or they were counted with the place of a pair
     return Recorded(Outcome.STORED, given, assignment.holds_place, following)
 
 
-def _lock(assignment: Assignment, *, removed: bool = False) -> tuple[LockedTopic, Annotator]:
-    """Lock the topic, even a `removed` one, and the annotator; refresh both and the assignment."""
-    topic = statements.lock(assignment) or (_lock_in_removed(assignment) if removed else None)
-    if topic is None:
-        # Its sentence was removed meanwhile and moved it into the topic's history: the next attempt looks there.
-        assignment.refresh_from_db(fields=["topic"])
+def _lock(assignment: Assignment, *, removed: bool = False) -> tuple[LockedItemSet, Annotator]:
+    """Lock the item set, even a `removed` one, and the annotator; refresh both and the assignment."""
+    item_set = statements.lock(assignment) or (_lock_in_removed(assignment) if removed else None)
+    if item_set is None:
+        # Its sentence was removed meanwhile and moved it into the history: the next attempt looks there.
+        assignment.refresh_from_db(fields=["item_set"])
         raise Assignment.DoesNotExist
-    return topic, assignment.annotator
+    return item_set, assignment.annotator
 
 
-def _lock_in_removed(assignment: Assignment) -> LockedTopic | None:
-    """Lock a removed topic with the annotator, and refresh both and the assignment; None where the topic is not
+def _lock_in_removed(assignment: Assignment) -> LockedItemSet | None:
+    """Lock a removed item set with the annotator, and refresh both and the assignment; None where the set is not
     removed, or the assignment is not there.
     """
-    topic = _lock_removed(assignment.topic_id)
-    here = Assignment.objects.filter(pk=assignment.pk, topic=topic.pk if topic else None)
+    item_set = _lock_removed(assignment.item_set_id)
+    here = Assignment.objects.filter(pk=assignment.pk, item_set=item_set.pk if item_set else None)
     rows = here.select_related("annotator__study").select_for_update(no_key=True, of=("annotator",))
     for row in rows.only(*Assignment.LOCKED, "annotator"):
         for field in (*Assignment.LOCKED, "annotator"):
             setattr(assignment, field, getattr(row, field))
-        return topic
+        return item_set
     return None
 
 
-def _lock_removed(topic_id: int) -> LockedTopic | None:
-    """Lock a removed topic, or the history of one, so that nobody restores it meanwhile; None if it is not removed."""
-    rows = Topic.with_unfinished.select_for_update(no_key=True).filter(pk=topic_id, removal__isnull=False)
+def _lock_removed(item_set_id: int) -> LockedItemSet | None:
+    """Lock a removed item set, so that nobody restores it meanwhile; None if it is not removed."""
+    rows = ItemSet.with_unfinished.select_for_update(no_key=True).filter(pk=item_set_id, removal__isnull=False)
     of_nothing_drawn = Value(0), Value(False)
-    return next((LockedTopic(*row) for row in rows.values_list("pk", *of_nothing_drawn, Now())), None)
+    return next((LockedItemSet(*row) for row in rows.values_list("pk", *of_nothing_drawn, Now())), None)
 
 
 def _take_place_again(assignment: Assignment) -> bool:
@@ -196,10 +196,10 @@ def _store(assignment: Assignment, now: datetime, given: Judgment) -> None:
     if not _add_up(assignment, now, given.seconds or 0.0):
         _note_refusal(assignment, given.revision, given.answer, "a moment after their last one")
         raise TooSoon
-    if assignment.state != State.VOID:  # that it is until its topic is restored
+    if assignment.state != State.VOID:  # that it is until its item set is restored
         assignment.state = State.JUDGED
     assignment.closed_at, assignment.revision = now, given.revision
-    given.topic_id, given.at = assignment.topic_id, now
+    given.item_set_id, given.at = assignment.item_set_id, now
     statements.store(assignment, given)
 
 
@@ -245,36 +245,36 @@ def undo(assignment: Assignment, revision: int | None = None) -> bool:
     the annotator is excluded (their judgments are kept as they are).
     """
     with transaction.atomic(durable=True):
-        topic, annotator = _lock(assignment)
+        item_set, annotator = _lock(assignment)
         is_turn = revision is None or revision == assignment.revision + 1
         is_done = assignment.state in (State.JUDGED, State.SKIPPED) and not assignment.is_practice
         if not (is_turn and is_done) or annotator.is_excluded:
             return False
         if assignment.state == State.SKIPPED:
-            _open_again(assignment, topic)
+            _open_again(assignment, item_set)
             return True
         last = Judgment.objects.get(assignment=assignment, revision=assignment.revision)
-        assignment.state, assignment.closed_at, assignment.expires_at = State.OPEN, None, topic.now + LEASE
+        assignment.state, assignment.closed_at, assignment.expires_at = State.OPEN, None, item_set.now + LEASE
         assignment.revision += 1
         assignment.save(update_fields=["state", "closed_at", "revision", "expires_at"])
         Judgment.objects.create(
             assignment=assignment,
-            topic_id=assignment.topic_id,
+            item_set_id=assignment.item_set_id,
             revision=assignment.revision,
             answer=UNDONE,
-            at=topic.now,
+            at=item_set.now,
         )
         if annotator.kind != Annotator.TRIAL:
-            tallies.raise_version([assignment.topic_id])
+            tallies.raise_version([assignment.item_set_id])
         _take_off(annotator, min(last.seconds or 0.0, LONGEST_READ))
     return True
 
 
-def _open_again(assignment: Assignment, topic: LockedTopic) -> None:
+def _open_again(assignment: Assignment, item_set: LockedItemSet) -> None:
     """Open a skipped pair again; without a place it is expired."""
     assignment.holds_place = _take_place_again(assignment)
     assignment.state = State.OPEN if assignment.holds_place else State.EXPIRED
-    assignment.skip_reason, assignment.closed_at, assignment.expires_at = "", None, topic.now + LEASE
+    assignment.skip_reason, assignment.closed_at, assignment.expires_at = "", None, item_set.now + LEASE
     assignment.save(update_fields=["state", "skip_reason", "closed_at", "holds_place", "expires_at"])
     annotator = assignment.annotator
     annotator.skipped -= 1
@@ -311,12 +311,12 @@ def skip(assignment: Assignment, reason: str, report: str = "", note: str = "") 
     if note and not report:
         report = ReportedPair.Reason.OTHER
     with transaction.atomic(durable=True):
-        topic, annotator = _lock(assignment)
+        item_set, annotator = _lock(assignment)
         if assignment.state not in (State.OPEN, State.EXPIRED) or assignment.is_practice:
             return False
         if assignment.holds_place and annotator.kind == Annotator.TAKES_PLACES:
-            tallies.return_places(assignment.topic_id, [assignment.pair_id])
-        assignment.state, assignment.skip_reason, assignment.closed_at = State.SKIPPED, reason, topic.now
+            tallies.return_places(assignment.item_set_id, [assignment.pair_id])
+        assignment.state, assignment.skip_reason, assignment.closed_at = State.SKIPPED, reason, item_set.now
         assignment.holds_place = False
         assignment.save(update_fields=["state", "skip_reason", "closed_at", "holds_place"])
         annotator.skipped += 1
@@ -324,5 +324,5 @@ def skip(assignment: Assignment, reason: str, report: str = "", note: str = "") 
         annotator.previous = assignment.key
         annotator.save(update_fields=["skipped", "skips_in_a_row", "previous"])
         if report:
-            ReportedPair.objects.create(assignment=assignment, reason=report, note=note, at=topic.now)
+            ReportedPair.objects.create(assignment=assignment, reason=report, note=note, at=item_set.now)
     return True

@@ -17,7 +17,7 @@ from django.db.models.functions import Now
 
 from annotate.database.statements import Candidates, Choice
 from annotate.judging.choosing import BETWEEN, chance
-from annotate.models import Annotator, Assignment, GoldPair, LockedTopic, Pair, Sentence, Study
+from annotate.models import Annotator, Assignment, GoldPair, Item, LockedItemSet, Pair, Study
 from preferendum.formats.answers import SIDES
 
 State = Assignment.State
@@ -33,7 +33,7 @@ TRIES = 3
 class Check:
     """Two sentences to show for a reason. `better` is the right one, if known; `swapped` None: random."""
 
-    topic_id: int
+    item_set_id: int
     first: int
     second: int
     reason: str
@@ -42,12 +42,14 @@ class Check:
     occasion: int = 0
 
 
-def choose(check: Check, topic: LockedTopic, annotator: Annotator, _other: Candidates | None = None) -> Choice | None:
+def choose(
+    check: Check, item_set: LockedItemSet, annotator: Annotator, _other: Candidates | None = None
+) -> Choice | None:
     """The check as a choice; None where the annotator has seen it meanwhile, or one of its sentences was removed."""
-    if Sentence.objects.filter(topic=topic.pk, pk__in=(check.first, check.second)).count() < 2:
+    if Item.objects.filter(item_set=item_set.pk, pk__in=(check.first, check.second)).count() < 2:
         return None
     pair = Pair.objects.filter(first=check.first, second=check.second).select_related("first", "second").first()
-    pair = pair or Pair(topic_id=topic.pk, first_id=check.first, second_id=check.second, need=0)
+    pair = pair or Pair(item_set_id=item_set.pk, first_id=check.first, second_id=check.second, need=0)
     rows = Assignment.objects.to_show().filter(annotator=annotator, pair=pair.pk, occasion=check.occasion)
     again = rows.first() if pair.pk else None
     if again is not None and (again.state != State.EXPIRED or again.reason != check.reason):
@@ -127,7 +129,7 @@ def candidates(annotator: Annotator, reason: str | None) -> Iterator[Check]:
 
 
 def _gold(annotator: Annotator) -> Iterator[Check]:
-    """Gold pairs that the annotator has not seen, those of their current topic first."""
+    """Gold pairs that the annotator has not seen, those of their current item set first."""
     gold_pairs = _prepared(annotator.study, GoldPair.Use.GOLD)
     seen = set(Assignment.objects.filter(annotator=annotator).values_list("pair__first", "pair__second"))
     unseen = [row for row in gold_pairs if Pair.in_order(row.better_id, row.worse_id) not in seen]
@@ -137,13 +139,13 @@ def _gold(annotator: Annotator) -> Iterator[Check]:
 def _prepared(study: Study, use: str) -> QuerySet[GoldPair]:
     """Pairs that were prepared for a use, of texts that are still judged."""
     of_summaries = [about == "summaries" for about in study.questions]
-    rows = GoldPair.objects.filter(topic__study=study, topic__tally__of_summaries__in=of_summaries, use=use)
+    rows = GoldPair.objects.filter(item_set__study=study, item_set__tally__of_summaries__in=of_summaries, use=use)
     return rows.filter(better__not_judged="", worse__not_judged="")
 
 
 def _check_of(gold_pair: GoldPair) -> Check:
     first, second = Pair.in_order(gold_pair.better_id, gold_pair.worse_id)
-    return Check(gold_pair.topic_id, first, second, gold_pair.use, gold_pair.better_id)
+    return Check(gold_pair.item_set_id, first, second, gold_pair.use, gold_pair.better_id)
 
 
 def _seen_before(annotator: Annotator) -> Iterator[Check]:
@@ -156,19 +158,19 @@ def _seen_before(annotator: Annotator) -> Iterator[Check]:
     once = [row for row in last[BETWEEN : BETWEEN + LOOK] if row.is_wanted and row.pair_id not in repeated]
     for row in _here_first(annotator, once)[:TRIES]:
         pair = row.pair
-        yield Check(row.topic_id, pair.first_id, pair.second_id, Reason.REPEAT, swapped=not row.swapped, occasion=1)
+        yield Check(row.item_set_id, pair.first_id, pair.second_id, Reason.REPEAT, swapped=not row.swapped, occasion=1)
 
 
 Row = TypeVar("Row", GoldPair, Assignment)
 
 
 def _here_first(annotator: Annotator, rows: list[Row]) -> list[Row]:
-    """Shuffle, current topic first, so that checks do not stand out."""
-    here = topic_read(annotator)
+    """Shuffle, current item set first, so that checks do not stand out."""
+    here = set_read(annotator)
     chance.shuffle(rows)
-    return sorted(rows, key=lambda row: row.topic_id != here)
+    return sorted(rows, key=lambda row: row.item_set_id != here)
 
 
-def topic_read(annotator: Annotator) -> int | None:
-    """The annotator's current topic: that of their last assignment."""
-    return Assignment.objects.filter(annotator=annotator).order_by("-pk").values_list("topic", flat=True).first()
+def set_read(annotator: Annotator) -> int | None:
+    """The annotator's current item set: that of their last assignment."""
+    return Assignment.objects.filter(annotator=annotator).order_by("-pk").values_list("item_set", flat=True).first()

@@ -1,4 +1,4 @@
-"""Choose an annotator's next pair of a topic: begun by others, suggested by the worker, or random.
+"""Choose an annotator's next pair of an item set: begun by others, suggested by the worker, or random.
 
 Random numbers are the operating system's, not from the study's seed: what was drawn is stored (pair, sides, order), so
 nothing has to be drawn again to be explained; forked processes must not draw alike; and nobody should be able to
@@ -17,7 +17,7 @@ from django.utils.crypto import salted_hmac
 from annotate.database import statements
 from annotate.database.statements import Candidates, Choice
 from annotate.judging import tallies
-from annotate.models import Annotator, Assignment, LockedTopic, Pair, Sentence, Tally
+from annotate.models import Annotator, Assignment, Item, LockedItemSet, Pair, Tally
 from annotate.models.judging import WANTED_BY
 from preferendum.formats.checks.text import visible
 
@@ -25,9 +25,9 @@ chance = SystemRandom()
 
 Reason = Assignment.Reason
 
-#: So many judgments of a topic every annotator may give.
+#: So many judgments of an item set every annotator may give.
 FEW = 3
-#: One annotator's maximum share of a topic's judgments of summaries: a topic needs few, and two say more than one.
+#: One annotator's maximum share of the judgments of a topic's summaries: they need few, and two say more than one.
 MOST_OF_SUMMARIES = 0.5
 #: How many of the oldest unfinished pairs a draw looks at, or of the newest answers.
 LOOK = 64
@@ -35,7 +35,7 @@ LOOK = 64
 BETWEEN = 5
 #: A pair that one other annotator has judged is due; the answer to it counts like the first one.
 SHARED = "shared"
-#: How many random pairs are tried at once, and then, before all that are left are listed: in a topic with 95 of 100
+#: How many random pairs are tried at once, and then, before all that are left are listed: in an item set with 95 of 100
 #: pairs gone, one draw in 27 needs the list.
 TRIES = (2, 8, 54)
 
@@ -71,7 +71,7 @@ def _falls(annotator: Annotator, share: float, name: str, turn: int) -> bool:
 
 
 def choose(
-    topic: LockedTopic, annotator: Annotator, candidates: Candidates, thorough: bool = False, shared: bool = False
+    item_set: LockedItemSet, annotator: Annotator, candidates: Candidates, thorough: bool = False, shared: bool = False
 ) -> Choice | None:
     """Started pairs that the annotator has not seen, then the worker's suggestions, then a random pair (paper, 4.1).
 
@@ -81,83 +81,85 @@ def choose(
     """
     study = annotator.study
     takes_places = annotator.kind == Annotator.TAKES_PLACES
-    most = getattr(study, WANTED_BY.get((study.compares, topic.of_summaries), ""), 0)
-    has_room = topic.taken < most if takes_places else tallies.has_room(topic.pk, annotator)
-    if not has_room or _has_their_share(topic, annotator, most, thorough):
+    most = getattr(study, WANTED_BY.get((study.compares, item_set.of_summaries), ""), 0)
+    has_room = item_set.taken < most if takes_places else tallies.has_room(item_set.pk, annotator)
+    if not has_room or _has_their_share(item_set, annotator, most, thorough):
         return None
-    if thorough and (lapsed := _lapsed(topic, annotator)) is not None:
+    if thorough and (lapsed := _lapsed(item_set, annotator)) is not None:
         return lapsed
-    if shared and (another := _of_another(topic, annotator)) is not None:
+    if shared and (another := _of_another(item_set, annotator)) is not None:
         return another
-    if study.judgments_per_pair > 1 and (started := _started(topic, annotator, thorough)) is not None:
+    if study.judgments_per_pair > 1 and (started := _started(item_set, annotator, thorough)) is not None:
         return started
     if candidates.choice is not None:
         return candidates.choice
-    return _any_left(topic, annotator) if thorough else _random(topic, annotator)
+    return _any_left(item_set, annotator) if thorough else _random(item_set, annotator)
 
 
-def draw_by_lot(topic: LockedTopic | None, tries: int) -> list[list[int]]:
-    """Random pairs of a topic, as positions of texts; some may be of texts that are not judged."""
-    if topic is None:
+def draw_by_lot(item_set: LockedItemSet | None, tries: int) -> list[list[int]]:
+    """Random pairs of an item set, as positions of texts; some may be of texts that are not judged."""
+    if item_set is None:
         return []
-    if topic.last is None:
-        last = Sentence.objects.filter(topic=topic.pk).order_by("-position").values_list("position", flat=True).first()
-        topic.last = last or 0
-    return [chance.sample(range(topic.last + 1), 2) for _try in range(tries)] if topic.last else []
+    if item_set.last is None:
+        last = (
+            Item.objects.filter(item_set=item_set.pk).order_by("-position").values_list("position", flat=True).first()
+        )
+        item_set.last = last or 0
+    return [chance.sample(range(item_set.last + 1), 2) for _try in range(tries)] if item_set.last else []
 
 
-def _has_their_share(topic: LockedTopic, annotator: Annotator, most: int, thorough: bool) -> bool:
-    """Whether the annotator has given their maximum of a topic that needs `most` judgments.
+def _has_their_share(item_set: LockedItemSet, annotator: Annotator, most: int, thorough: bool) -> bool:
+    """Whether the annotator has given their maximum of an item set that needs `most` judgments.
 
-    The maximum is the study's `person_cap`, or `FEW`, while they have not reached it in another topic with room. After
+    The maximum is the study's `person_cap`, or `FEW`, while they have not reached it in another set with room. After
     that, and in a `thorough` look, it is the largest of both, three times an even share among the annotators of this
-    kind who joined, and an even spread of their own pairs over the topics; for summaries at most half of `most`.
+    kind who joined, and an even spread of their own pairs over the item sets; for summaries at most half of `most`.
     """
     study = annotator.study
     least = max(study.person_cap * most, FEW)
     if study.person_cap >= 1 or annotator.judged < least:
         return False
-    given = Assignment.objects.filter(annotator=annotator, topic=topic.pk, holds_place=True).count()
+    given = Assignment.objects.filter(annotator=annotator, item_set=item_set.pk, holds_place=True).count()
     if given < least:
         return False
-    if not thorough and _have_room_elsewhere(topic, annotator, least):
+    if not thorough and _have_room_elsewhere(item_set, annotator, least):
         return True
     joined = Annotator.objects.filter(study=study.pk, excluded_at=None, kind=annotator.kind).count()
-    topics = Tally.objects.filter(topic__study=study.pk, of_summaries=topic.of_summaries).count()
-    share = max(least, 3 * most / joined, annotator.pairs_wanted / topics)
-    return given >= (max(FEW, min(share, MOST_OF_SUMMARIES * most)) if topic.of_summaries else share)
+    item_sets = Tally.objects.filter(item_set__study=study.pk, of_summaries=item_set.of_summaries).count()
+    share = max(least, 3 * most / joined, annotator.pairs_wanted / item_sets)
+    return given >= (max(FEW, min(share, MOST_OF_SUMMARIES * most)) if item_set.of_summaries else share)
 
 
-def _have_room_elsewhere(topic: LockedTopic, annotator: Annotator, least: float) -> bool:
-    """Whether another topic of this kind has room, something to tell, and less than `least` judgments of theirs."""
-    own = Assignment.objects.filter(annotator=annotator, holds_place=True).values("topic").order_by()
-    full = own.annotate(given=Count("pk")).filter(given__gte=math.ceil(least)).values("topic")
-    others = Tally.objects.with_room(annotator).filter(topic__study=annotator.study_id).exclude(topic__in=full)
-    return others.filter(of_summaries=topic.of_summaries).exclude(topic__progress__is_told=True).exists()
+def _have_room_elsewhere(item_set: LockedItemSet, annotator: Annotator, least: float) -> bool:
+    """Whether another item set of this kind has room, something to tell, and less than `least` judgments of theirs."""
+    own = Assignment.objects.filter(annotator=annotator, holds_place=True).values("item_set").order_by()
+    full = own.annotate(given=Count("pk")).filter(given__gte=math.ceil(least)).values("item_set")
+    others = Tally.objects.with_room(annotator).filter(item_set__study=annotator.study_id).exclude(item_set__in=full)
+    return others.filter(of_summaries=item_set.of_summaries).exclude(item_set__progress__is_told=True).exists()
 
 
-def _lapsed(topic: LockedTopic, annotator: Annotator) -> Choice | None:
+def _lapsed(item_set: LockedItemSet, annotator: Annotator) -> Choice | None:
     """A pair whose lease the annotator let expire, if its place is still free."""
     lapsed = Assignment.objects.to_show().filter(
         annotator=annotator,
         state=Assignment.State.EXPIRED,
         reason__in=Assignment.WANTED,
-        topic=topic.pk,
+        item_set=item_set.pk,
         pair__in=Pair.objects.with_place(annotator).to_judge(),
     )
     assignment = lapsed.first()
     return None if assignment is None else Choice(assignment.pair, assignment.reason, again=assignment)
 
 
-def _started(topic: LockedTopic, annotator: Annotator, thorough: bool) -> Choice | None:
+def _started(item_set: LockedItemSet, annotator: Annotator, thorough: bool) -> Choice | None:
     """The oldest pair that others have begun and this annotator has not seen, with the reason why it was begun."""
-    unfinished = Pair.objects.begun(annotator).to_judge().filter(topic=topic.pk).order_by("pk")
+    unfinished = Pair.objects.begun(annotator).to_judge().filter(item_set=item_set.pk).order_by("pk")
     if not thorough:
         # Where one annotator judges alone, every pair stays unfinished: no draw may look through all of them.
         unfinished = Pair.objects.filter(pk__in=list(unfinished.values_list("pk", flat=True)[:LOOK])).order_by("pk")
     had = Exists(Assignment.objects.filter(annotator=annotator, pair=OuterRef("pk")))
     left = unfinished.filter(~had).select_related("first", "second").iterator()
-    reads = visible if topic.of_summaries else str  # of sentences, copies are marked already
+    reads = visible if item_set.of_summaries else str  # of sentences, copies are marked already
     pair = next((pair for pair in left if reads(pair.first.text) != reads(pair.second.text)), None)
     if pair is None:
         return None
@@ -169,41 +171,43 @@ def _started(topic: LockedTopic, annotator: Annotator, thorough: bool) -> Choice
     return Choice(pair, reason, design_weight=begun.design_weight, drawn_for=begun.drawn_for)
 
 
-def _of_another(topic: LockedTopic, annotator: Annotator) -> Choice | None:
+def _of_another(item_set: LockedItemSet, annotator: Annotator) -> Choice | None:
     """The newest pair that one other annotator of this kind has judged, for the reason why they got it."""
-    newest = Assignment.objects.filter(topic=topic.pk, reason__in=(Reason.RANDOM, Reason.SUGGESTED)).order_by("-pk")
+    newest = Assignment.objects.filter(item_set=item_set.pk, reason__in=(Reason.RANDOM, Reason.SUGGESTED)).order_by(
+        "-pk"
+    )
     of_kind = Q(holds_place=True, annotator__kind=annotator.kind, annotator__excluded_at=None)
     others = Assignment.objects.filter(of_kind | Q(annotator=annotator), pair=OuterRef("pair"))
     judged = Assignment.objects.filter(of_kind, pk__in=newest.values("pk")[:LOOK], state=Assignment.State.JUDGED)
     once = judged.filter(pair__first__not_judged="", pair__second__not_judged="").exclude(annotator=annotator)
     free = once.exclude(Exists(others.exclude(pk=OuterRef("pk")))).select_related("pair__first", "pair__second")
     newest_first = free.order_by("-pk").iterator()
-    reads = visible if topic.of_summaries else str
+    reads = visible if item_set.of_summaries else str
     begun = next((row for row in newest_first if reads(row.pair.first.text) != reads(row.pair.second.text)), None)
     if begun is None:
         return None
     return Choice(begun.pair, begun.reason, design_weight=begun.design_weight, drawn_for=begun.drawn_for)
 
 
-def _random(topic: LockedTopic, annotator: Annotator) -> Choice | None:
+def _random(item_set: LockedItemSet, annotator: Annotator) -> Choice | None:
     """A random pair that is free for this annotator, if more tries find one; never two equal texts."""
     for tries in TRIES[1:]:
-        if (choice := statements.find_candidates(topic, annotator, draw_by_lot(topic, tries)).choice) is not None:
+        if (choice := statements.find_candidates(item_set, annotator, draw_by_lot(item_set, tries)).choice) is not None:
             return choice
     return None
 
 
-def _any_left(topic: LockedTopic, annotator: Annotator) -> Choice | None:
+def _any_left(item_set: LockedItemSet, annotator: Annotator) -> Choice | None:
     """A random one of all pairs that are free for the annotator: where nearly everything is judged, tries fail."""
-    sentences = Sentence.objects.to_judge().filter(topic=topic.pk)
+    sentences = Item.objects.to_judge().filter(item_set=item_set.pk)
     texts = {key: visible(text) for key, text in sentences.values_list("pk", "text")}
-    pairs = Pair.objects.filter(topic=topic.pk).with_is_free(annotator)
+    pairs = Pair.objects.filter(item_set=item_set.pk).with_is_free(annotator)
     gone = set(pairs.filter(NOT_FREE).values_list("first_id", "second_id"))
     left = [(a, b) for a, b in combinations(sorted(texts), 2) if texts[a] != texts[b] and (a, b) not in gone]
     if not left:
         return None
     first, second = chance.choice(left)
-    pair = Pair.objects.filter(first=first, second=second).first() or Pair(topic_id=topic.pk, need=0)
+    pair = Pair.objects.filter(first=first, second=second).first() or Pair(item_set_id=item_set.pk, need=0)
     by_key = sentences.in_bulk((first, second))
     pair.first, pair.second = by_key[first], by_key[second]
     return Choice(pair, Reason.RANDOM)

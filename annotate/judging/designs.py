@@ -18,39 +18,39 @@ class Numbers:
     def __init__(self) -> None:
         self._number = cache(number_of)
 
-    def of(self, topic_id: int, design_weight: float, systems: Iterable[str] | None) -> int | None:
+    def of(self, item_set_id: int, design_weight: float, systems: Iterable[str] | None) -> int | None:
         """None for a pair that was not drawn at random, or from equally likely ones; `systems` None: all of the
         topic."""
         if design_weight in (0, 1):
             return None
-        return self._number(topic_id, None if systems is None else tuple(systems))
+        return self._number(item_set_id, None if systems is None else tuple(systems))
 
 
-def number_of(topic_id: int, systems: tuple[str, ...] | None = None) -> int:
-    """The topic's design number for these systems (None: all that it has); a new one if necessary."""
-    wanted = _systems_of(topic_id) if systems is None else tuple(sorted(systems))
+def number_of(item_set_id: int, systems: tuple[str, ...] | None = None) -> int:
+    """The item set's design number for these systems (None: all that it has); a new one if necessary."""
+    wanted = _systems_of(item_set_id) if systems is None else tuple(sorted(systems))
     while True:
-        numbers = {names: number for number, names in systems_by_number(topic_id).items()}
+        numbers = {names: number for number, names in systems_by_number(item_set_id).items()}
         if wanted in numbers:
             return numbers[wanted]
         with suppress(IntegrityError), transaction.atomic():  # another process may add one at this moment
-            Design.objects.create(topic_id=topic_id, number=len(numbers), systems=wanted)
+            Design.objects.create(item_set_id=item_set_id, number=len(numbers), systems=wanted)
 
 
-def systems_by_number(topic_id: int) -> dict[int, tuple[str, ...]]:
-    """The names of the systems by the topic's design numbers."""
-    rows = Design.objects.filter(topic=topic_id).values_list("number", "systems")
+def systems_by_number(item_set_id: int) -> dict[int, tuple[str, ...]]:
+    """The names of the systems by the set's design numbers."""
+    rows = Design.objects.filter(item_set=item_set_id).values_list("number", "systems")
     return {number: tuple(systems) for number, systems in rows}
 
 
-def systems_to_name(topic_id: int) -> dict[int, tuple[str, ...]]:
-    """The names of the systems by the topic's design numbers, without the design of all systems that the topic has now:
+def systems_to_name(item_set_id: int) -> dict[int, tuple[str, ...]]:
+    """The names of the systems by the set's design numbers, without the design of all systems that the topic has now:
     a file need not name these.
     """
-    numbers = systems_by_number(topic_id)
-    every = _systems_of(topic_id) if numbers else ()
+    numbers = systems_by_number(item_set_id)
+    every = _systems_of(item_set_id) if numbers else ()
     return {number: systems for number, systems in numbers.items() if systems != every}
 
 
-def _systems_of(topic_id: int) -> tuple[str, ...]:
-    return tuple(sorted(Summary.objects.filter(topic=topic_id).values_list("system__name", flat=True)))
+def _systems_of(item_set_id: int) -> tuple[str, ...]:
+    return tuple(sorted(Summary.objects.filter(topic__sentence_set=item_set_id).values_list("system__name", flat=True)))

@@ -1,7 +1,7 @@
-"""Draw the next pair under a lease, never beyond the limits of a pair, a topic or an annotator.
+"""Draw the next pair under a lease, never beyond the limits of a pair, an item set or an annotator.
 
-`draw_from` draws every pair: from a locked topic, for an annotator who is locked after it. `draw` tries one topic after
-the other; an answer draws from the topic that it has locked already.
+`draw_from` draws every pair: from a locked item set, for an annotator who is locked after it. `draw` tries one after
+the other; an answer draws from the item set that it has locked already.
 """
 
 from __future__ import annotations
@@ -21,12 +21,12 @@ from annotate.database.statements import Candidates, Choice
 from annotate.judging import checks, tallies
 from annotate.judging.choosing import FEW, SHARED, TRIES, chance, choose, draw_by_lot, due
 from annotate.judging.no_pair import NoPair
-from annotate.models import Annotator, Assignment, LockedTopic, Sentence, Study, Tally
+from annotate.models import Annotator, Assignment, Item, LockedItemSet, Study, Tally
 from annotate.models.judging import LAPSED
 
 State = Assignment.State
-#: Chooses a pair of a locked topic for a locked annotator.
-Choose = Callable[[LockedTopic, Annotator, Candidates], Choice | None]
+#: Chooses a pair of a locked item set for a locked annotator.
+Choose = Callable[[LockedItemSet, Annotator, Candidates], Choice | None]
 
 #: How long a drawn pair is kept for its annotator.
 LEASE = timedelta(seconds=settings.LEASE_SECONDS)
@@ -44,45 +44,49 @@ def draw(annotator: Annotator, *, besides: Assignment | None = None) -> Assignme
     `annotate.judging.checks` inserts gold pairs and repeats.
     """
     annotator.refresh_from_db(fields=["judged", "skipped"])
-    for topic_id, choose_one in _ways(annotator, besides):
+    for item_set_id, choose_one in _ways(annotator, besides):
         with leased(ahead=besides is not None):
-            topic = Tally.objects.lock(topic_id)
+            item_set = Tally.objects.lock(item_set_id)
             drawn = (
-                None if topic is None else draw_from(topic, Annotator.objects.lock(annotator.pk), besides, choose_one)
+                None
+                if item_set is None
+                else draw_from(item_set, Annotator.objects.lock(annotator.pk), besides, choose_one)
             )
         if drawn is not None:
             return drawn
-    with leased(ahead=besides is not None):  # no topic has a place left, but the annotator may hold one
+    with leased(ahead=besides is not None):  # no item set has a place left, but the annotator may hold one
         return draw_from(None, Annotator.objects.lock(annotator.pk), besides) or NoPair.NO_WORK
 
 
 def draw_from(
-    topic: LockedTopic | None, annotator: Annotator, besides: Assignment | None, choose_one: Choose = choose
+    item_set: LockedItemSet | None, annotator: Annotator, besides: Assignment | None, choose_one: Choose = choose
 ) -> Assignment | NoPair | None:
-    """The pair that the annotator holds, a new one of this topic, why they get none, or None: try another topic.
+    """The pair that the annotator holds, a new one of this item set, why they get none, or None: try another item set.
 
-    The transaction has locked the topic, and the annotator after it, so that two tabs do not draw at once.
+    The transaction has locked the item set, and the annotator after it, so that two tabs do not draw at once.
     """
     no_pair = why_no_pair(annotator, ahead=0 if besides is None else 1)
     if no_pair is not None:
         if no_pair == NoPair.DONE and besides is None and annotator.finished_at is None:
             Annotator.objects.filter(pk=annotator.pk).update(finished_at=Now())
         return no_pair
-    candidates = statements.find_candidates(topic, annotator, draw_by_lot(topic, TRIES[0]))
+    candidates = statements.find_candidates(item_set, annotator, draw_by_lot(item_set, TRIES[0]))
     held = _held(candidates, besides)
     if held is not None:
         return held
     if 0 < annotator.study.judgments_per_hour <= annotator.judged and _judged_within_an_hour(annotator):
         return NoPair.HOUR
-    choice = choose_one(topic, annotator, candidates) if topic is not None else None
-    return None if choice is None or topic is None else lease(choice, topic, annotator)
+    choice = choose_one(item_set, annotator, candidates) if item_set is not None else None
+    return None if choice is None or item_set is None else lease(choice, item_set, annotator)
 
 
-def draw_with_answer(topic: LockedTopic, annotator: Annotator, shown: Assignment | None) -> Assignment | NoPair | None:
-    """Within an answer's transaction, which has locked its topic: the pair to judge now, or, where a page shows that
+def draw_with_answer(
+    item_set: LockedItemSet, annotator: Annotator, shown: Assignment | None
+) -> Assignment | NoPair | None:
+    """Within an answer's transaction, which has locked its item set: the pair to judge now, or, where a page shows that
     already, the one after the one that is `shown`.
 
-    The transaction waits for no second topic: the next pair is of another one (that of the shown pair, or that of a
+    The transaction waits for no second item set: the next pair is of another one (that of the shown pair, or that of a
     new run) only if it is not locked. Expired leases keep their places until a run begins. None where `draw` has to
     look further, as for a gold pair or a repeat.
     """
@@ -91,16 +95,16 @@ def draw_with_answer(topic: LockedTopic, annotator: Annotator, shown: Assignment
     if check not in (None, SHARED):
         return draw_from(None, annotator, shown)
     shared = check == SHARED
-    if judged % RUNS[topic.of_summaries]:
-        key = topic.pk if shown is None else shown.topic_id
+    if judged % RUNS[item_set.of_summaries]:
+        key = item_set.pk if shown is None else shown.item_set_id
         return draw_from(
-            topic if key == topic.pk else Tally.objects.lock(key, wait=False),
+            item_set if key == item_set.pk else Tally.objects.lock(key, wait=False),
             annotator,
             shown,
             partial(choose, shared=shared),
         )
-    topics = (Tally.objects.lock(key, wait=False) for key in _topics_in_turn(annotator, shown, thorough=False))
-    return draw_from(next(filter(None, topics), None), annotator, shown, partial(_choose_tidily, shared=shared))
+    item_sets = (Tally.objects.lock(key, wait=False) for key in _sets_in_turn(annotator, shown, thorough=False))
+    return draw_from(next(filter(None, item_sets), None), annotator, shown, partial(_choose_tidily, shared=shared))
 
 
 def leased(*, ahead: bool) -> AbstractContextManager[None]:
@@ -138,7 +142,7 @@ def why_nobody_begins(study: Study) -> NoPair | None:
     newcomer = Annotator(study=study)
     if (reason := why_no_pair(newcomer)) is not None:
         return reason
-    return None if Tally.objects.filter(topic__study=study).with_room(newcomer).exists() else NoPair.NO_WORK
+    return None if Tally.objects.filter(item_set__study=study).with_room(newcomer).exists() else NoPair.NO_WORK
 
 
 def _judged_within_an_hour(annotator: Annotator) -> bool:
@@ -166,7 +170,7 @@ def is_half_over(expires_at: datetime | None, now: datetime) -> bool:
 def _renew(key: int) -> None:
     """Renew a lease, unless another transaction has locked it.
 
-    Its topic may not be locked here, so this must not wait: an answer to the pair locks this annotator next. If the
+    Its item set may not be locked here, so this must not wait: an answer to the pair locks this annotator next. If the
     lease has just ended, an answer takes its place again.
     """
     leases = Assignment.objects.filter(pk=key, state=State.OPEN)
@@ -178,87 +182,89 @@ def _renew(key: int) -> None:
 
 
 def _ways(annotator: Annotator, besides: Assignment | None) -> Iterator[tuple[int, Choose]]:
-    """The topics to try, in order, with how to choose there."""
+    """The item sets to try, in order, with how to choose there."""
     due_now = due(annotator, annotator.judged + annotator.skipped + (besides is not None))
     if checks.is_practising(annotator):
         for check in checks.practice(annotator):
-            yield check.topic_id, partial(checks.choose, check)
+            yield check.item_set_id, partial(checks.choose, check)
         if checks.end_practice(annotator):
             return
     else:
         for check in checks.candidates(annotator, due_now):
-            yield check.topic_id, partial(checks.choose, check)
+            yield check.item_set_id, partial(checks.choose, check)
     for thorough in (False, True):
-        for topic_id in _topics_in_turn(annotator, besides, thorough):
-            yield topic_id, partial(_choose_tidily, thorough=thorough, shared=due_now == SHARED)
+        for item_set_id in _sets_in_turn(annotator, besides, thorough):
+            yield item_set_id, partial(_choose_tidily, thorough=thorough, shared=due_now == SHARED)
 
 
-def _choose_tidily(topic: LockedTopic, annotator: Annotator, candidates: Candidates, **options: bool) -> Choice | None:
+def _choose_tidily(
+    item_set: LockedItemSet, annotator: Annotator, candidates: Candidates, **options: bool
+) -> Choice | None:
     """Choose a pair once the places of leases that ran out are free again."""
-    topic.taken -= give_up(topic, Assignment.objects.filter(LAPSED, topic=topic.pk))
-    return choose(topic, annotator, candidates, **options)
+    item_set.taken -= give_up(item_set, Assignment.objects.filter(LAPSED, item_set=item_set.pk))
+    return choose(item_set, annotator, candidates, **options)
 
 
-def _topics_in_turn(annotator: Annotator, besides: Assignment | None, thorough: bool) -> Iterator[int]:
-    """The current topic until the annotator has judged a run of it; then those that they judged least, the least filled
+def _sets_in_turn(annotator: Annotator, besides: Assignment | None, thorough: bool) -> Iterator[int]:
+    """The current set until the annotator has judged a run of it; then those that they judged least, the least filled
     ones first, and last those whose pairs say almost nothing more about systems.
 
     `thorough`: full ones with an expired lease, too; nothing else would free its place.
     """
-    lapsed = Q(Exists(Assignment.objects.filter(LAPSED, topic=OuterRef("topic")))) if thorough else None
-    current = besides.topic_id if besides else checks.topic_read(annotator)
+    lapsed = Q(Exists(Assignment.objects.filter(LAPSED, item_set=OuterRef("item_set")))) if thorough else None
+    current = besides.item_set_id if besides else checks.set_read(annotator)
     judged, of_summaries = annotator.judged + (besides is not None), _is_of_summaries(annotator, current)
     stay = current is not None and judged % RUNS[of_summaries] != 0
     if stay and current is not None:
         yield current
     if judged % RUN == 0 and annotator.study.compares == "both":
         of_summaries = chance.random() < annotator.study.summary_share
-    topics = Tally.objects.with_room(annotator, lapsed).filter(topic__study=annotator.study_id)
-    columns = "filled", "topic_id", "topic__progress__is_told", "of_summaries"
-    filled = list(topics.values_list(*columns))
-    # Those that are new to the annotator first; topics that differ by less than a run count as equally filled.
+    item_sets = Tally.objects.with_room(annotator, lapsed).filter(item_set__study=annotator.study_id)
+    columns = "filled", "item_set_id", "item_set__progress__is_told", "of_summaries"
+    filled = list(item_sets.values_list(*columns))
+    # Those that are new to the annotator first; item sets that differ by less than a run count as equally filled.
     chance.shuffle(filled)
-    own = Assignment.objects.filter(annotator=annotator, holds_place=True).order_by().values("topic")
-    given = dict(own.annotate(given=Count("pk")).values_list("topic", "given"))
+    own = Assignment.objects.filter(annotator=annotator, holds_place=True).order_by().values("item_set")
+    given = dict(own.annotate(given=Count("pk")).values_list("item_set", "given"))
 
     def order(row: tuple[int, int, bool, bool]) -> tuple[bool | int, ...]:
-        filled, topic_id, is_told, about = row
-        new = given.get(topic_id, 0) // FEW
-        return about != of_summaries, topic_id == current, bool(is_told), new, filled // RUNS[about]
+        filled, item_set_id, is_told, about = row
+        new = given.get(item_set_id, 0) // FEW
+        return about != of_summaries, item_set_id == current, bool(is_told), new, filled // RUNS[about]
 
     filled.sort(key=order)
-    for _taken, topic_id, *_rest in filled:
-        if not (stay and topic_id == current):
-            yield topic_id
+    for _taken, item_set_id, *_rest in filled:
+        if not (stay and item_set_id == current):
+            yield item_set_id
 
 
-def _is_of_summaries(annotator: Annotator, topic_id: int | None) -> bool:
-    """Whether the topic is of summaries; a query only where the study compares both."""
+def _is_of_summaries(annotator: Annotator, item_set_id: int | None) -> bool:
+    """Whether the item set is of summaries; a query only where the study compares both."""
     if annotator.study.compares != "both":
         return annotator.study.compares == "summaries"
-    return Tally.objects.filter(topic=topic_id, of_summaries=True).exists()
+    return Tally.objects.filter(item_set=item_set_id, of_summaries=True).exists()
 
 
 # Leases
 
 
-def lease(choice: Choice, topic: LockedTopic, annotator: Annotator) -> Assignment:
-    """Assign the pair under a lease; reserve a place if its answer counts. The topic must be locked."""
+def lease(choice: Choice, item_set: LockedItemSet, annotator: Annotator) -> Assignment:
+    """Assign the pair under a lease; reserve a place if its answer counts. The item set must be locked."""
     pair, wanted = choice.pair, choice.reason in Assignment.WANTED and annotator.kind != Annotator.TRIAL
     takes_place = wanted and annotator.kind == Annotator.TAKES_PLACES
     if takes_place:
         pair.need, pair.taken = max(pair.need or annotator.study.judgments_per_pair, pair.taken + 1), pair.taken + 1
-        statements.count(topic, taken=1)
+        statements.count(item_set, taken=1)
     if takes_place or pair.pk is None:
         statements.reserve(pair)
-    until = topic.now + LEASE
+    until = item_set.now + LEASE
     if choice.again is not None:
         again = choice.again
         again.state, again.closed_at, again.expires_at, again.holds_place = State.OPEN, None, until, wanted
         again.save(update_fields=["state", "closed_at", "expires_at", "holds_place"])
         return again
     assignment = Assignment(
-        topic_id=topic.pk,
+        item_set_id=item_set.pk,
         annotator=annotator,
         pair=pair,
         swapped=chance.random() < 0.5 if choice.swapped is None else choice.swapped,
@@ -268,30 +274,30 @@ def lease(choice: Choice, topic: LockedTopic, annotator: Annotator) -> Assignmen
         drawn_for=choice.drawn_for,
         expected=choice.expected,
         holds_place=wanted,
-        created_at=topic.now,
+        created_at=item_set.now,
         expires_at=until,
     )
     statements.lease(assignment)
     return assignment
 
 
-def end_leases(sentence: Sentence) -> None:
+def end_leases(sentence: Item) -> None:
     """End the leases of the sentence's pairs; answers to them are kept, like any late answer. In the caller's
     transaction."""
-    topic = Tally.objects.lock(sentence.topic_id)
+    item_set = Tally.objects.lock(sentence.item_set_id)
     about = Q(pair__first=sentence) | Q(pair__second=sentence)
-    if topic is not None:
-        give_up(topic, Assignment.objects.filter(about, topic=topic.pk, state=State.OPEN))
+    if item_set is not None:
+        give_up(item_set, Assignment.objects.filter(about, item_set=item_set.pk, state=State.OPEN))
 
 
-def give_up(topic: LockedTopic, leases: QuerySet[Assignment]) -> int:
-    """End these leases of the topic and return their places; how many were people's. The topic must be locked."""
+def give_up(item_set: LockedItemSet, leases: QuerySet[Assignment]) -> int:
+    """End these leases of the item set and return their places; how many were people's. The item set must be locked."""
     rows = list(leases.values_list("pk", "pair_id", "holds_place", "annotator__kind"))
     if not rows:
         return 0
     Assignment.objects.filter(pk__in=[lease for lease, *_rest in rows]).update(
-        state=State.EXPIRED, holds_place=False, closed_at=topic.now
+        state=State.EXPIRED, holds_place=False, closed_at=item_set.now
     )
     places = [pair for _lease, pair, place, kind in rows if place and kind == Annotator.TAKES_PLACES]
-    tallies.return_places(topic.pk, places)
+    tallies.return_places(item_set.pk, places)
     return len(places)

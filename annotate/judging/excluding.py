@@ -70,13 +70,13 @@ def _checked(reason: str) -> str:
 def _decide(annotator: Annotator, user: User, reason: str, *, excluded: bool) -> bool:
     reason = _checked(reason)
     with transaction.atomic():
-        topics = tallies.lock_study(annotator.study_id)
+        item_sets = tallies.lock_study(annotator.study_id)
         row = Annotator.objects.filter(pk=annotator.pk, excluded_at__isnull=excluded)
         changed = row.update(excluded_at=timezone.now() if excluded else None)
         annotator.refresh_from_db(fields=["excluded_at"])
         if not changed:
             return False
-        judged = _judged(annotator, topics)
+        judged = _judged(annotator, item_sets)
         if excluded:
             pause(annotator)
         _count_afresh(annotator, judged)
@@ -92,17 +92,17 @@ def _decide(annotator: Annotator, user: User, reason: str, *, excluded: bool) ->
     return True
 
 
-def _judged(annotator: Annotator, topics: list[int]) -> dict[int, int]:
-    """How many of the annotator's answers would count in each topic; topics without any are left out."""
+def _judged(annotator: Annotator, item_sets: list[int]) -> dict[int, int]:
+    """How many of the annotator's answers would count in each item set; item sets without any are left out."""
     rows = Assignment.objects.filter(annotator=annotator, state=Assignment.State.JUDGED, holds_place=True)
-    judged: dict[int, int] = dict.fromkeys(topics, 0)
-    for topic_id in rows.values_list("topic_id", flat=True):
-        judged[topic_id] += 1
-    return {topic_id: number for topic_id, number in judged.items() if number}
+    judged: dict[int, int] = dict.fromkeys(item_sets, 0)
+    for item_set_id in rows.values_list("item_set_id", flat=True):
+        judged[item_set_id] += 1
+    return {item_set_id: number for item_set_id, number in judged.items() if number}
 
 
 def _count_afresh(annotator: Annotator, judged: dict[int, int]) -> None:
     study = Study.objects.get(pk=annotator.study_id)
-    for topic_id in judged:
-        recount_places(study, topic_id)
+    for item_set_id in judged:
+        recount_places(study, item_set_id)
     tallies.raise_version(judged)

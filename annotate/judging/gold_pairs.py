@@ -12,7 +12,7 @@ from django.utils.translation import gettext_noop
 
 from annotate.audit_log import note
 from annotate.judging.importing import sentence_ids
-from annotate.models import GoldPair, Sentence, Study, Topic
+from annotate.models import GoldPair, Item, ItemSet, Study
 from annotate.refusal import Refusal, check, cleaned, invalid
 from preferendum.formats.archive.gold_pairs import read_gold_pairs
 from preferendum.formats.checks.complaints import Place, shown
@@ -29,14 +29,12 @@ _EXPECTED: Mapping[Of, str] = {
 
 
 @transaction.atomic
-def prepare_pair(
-    study: Study, user: User, *, better: Sentence, worse: Sentence, use: str, explanation: str = ""
-) -> GoldPair:
+def prepare_pair(study: Study, user: User, *, better: Item, worse: Item, use: str, explanation: str = "") -> GoldPair:
     """Store which of two sentences of one topic is right, and its use. Earlier assignments stay as they are.
 
     Raises `Refusal` where the sentences have the same text, are of two topics, not to be judged, or prepared already.
     """
-    if better.topic_id != worse.topic_id or better.topic.study_id != study.pk:
+    if better.item_set_id != worse.item_set_id or better.item_set.study_id != study.pk:
         raise invalid("worse", _("Both must be sentences, or both summaries, of the same topic of this study."))
     if visible(better.text) == visible(worse.text):
         raise invalid("worse", _("Choose two different ones."))
@@ -47,7 +45,7 @@ def prepare_pair(
     if GoldPair.objects.filter(either).exists():
         raise invalid("worse", _("This pair has already been added."))
     explanation = cleaned("explanation", explanation)
-    gold_pair = GoldPair(topic_id=better.topic_id, better=better, worse=worse, use=use, explanation=explanation)
+    gold_pair = GoldPair(item_set_id=better.item_set_id, better=better, worse=worse, use=use, explanation=explanation)
     check(gold_pair)
     gold_pair.save(force_insert=True)
     note(study, user, "prepare pair", known_pair=gold_pair.pk, use=use)
@@ -58,11 +56,11 @@ def prepare_pair(
 def import_gold_pairs(study: Study, user: User, file: BinaryIO, place: Place) -> int:
     """Prepare every pair of a table, or none; returns how many. Raises `formats.Refused` with every complaint."""
     rows = list(read_gold_pairs(file, place))
-    topics = Topic.asked.filter(study=study).by_name()
-    named = {topic: sentence_ids(topics[topic]) for topic in {(row.topic, row.of) for _, row in rows} & topics.keys()}
+    item_sets = ItemSet.objects.filter(study=study).by_name()
+    named = {own: sentence_ids(item_sets[own]) for own in {(row.topic, row.of) for _, row in rows} & item_sets.keys()}
     for here, row in rows:
-        if (row.topic, row.of) not in topics:
-            names, expected = [name for name, of in topics if of == row.of], gettext_noop("a topic of the study")
+        if (row.topic, row.of) not in item_sets:
+            names, expected = [name for name, of in item_sets if of == row.of], gettext_noop("a topic of the study")
             here.key("topic").refuse_unknown("topic", row.topic, names, expected)
             continue
         ids = [named[row.topic, row.of].get(name) for name in (row.better, row.worse)]
@@ -70,7 +68,7 @@ def import_gold_pairs(study: Study, user: User, file: BinaryIO, place: Place) ->
             if sentence is None:
                 expected = _EXPECTED[row.of]
                 here.key(key).refuse("%(name)s", expected, name=shown(name))
-        two = [Sentence.objects.select_related("topic").get(pk=pk) for pk in ids if pk is not None]
+        two = [Item.objects.select_related("item_set").get(pk=pk) for pk in ids if pk is not None]
         if len(two) == 2:
             better, worse = two
             try:
@@ -85,5 +83,5 @@ def import_gold_pairs(study: Study, user: User, file: BinaryIO, place: Place) ->
 @transaction.atomic
 def delete_gold_pair(gold_pair: GoldPair, user: User) -> None:
     """Delete this pair. Annotators who saw it keep their answers, and whether these were right."""
-    note(gold_pair.topic.study, user, "forget pair", known_pair=gold_pair.pk, use=gold_pair.use)
+    note(gold_pair.item_set.study, user, "forget pair", known_pair=gold_pair.pk, use=gold_pair.use)
     GoldPair.objects.filter(pk=gold_pair.pk).delete()

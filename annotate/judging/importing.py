@@ -20,7 +20,7 @@ from annotate.database import append_only
 from annotate.database.rows import find, put
 from annotate.judging import designs, tallies
 from annotate.judging.answers import LONGEST_READ
-from annotate.models import Annotator, Assignment, Judgment, Pair, Sentence, Study, Tally, Topic, Upload
+from annotate.models import Annotator, Assignment, Item, ItemSet, Judgment, Pair, Study, Tally, Upload
 from annotate.models.judging import order_of
 from preferendum.formats.answers import LETTERS
 from preferendum.formats.checks.text import visible
@@ -54,7 +54,7 @@ class Located:
 
     preference: Preference
     author: Author
-    topic: int
+    item_set: int
     sentences: Two
     swapped: bool
     of_copies: bool
@@ -70,7 +70,7 @@ class Arrivals:
 
     study: Study
     rows: Sequence[Located]
-    topics: frozenset[int]
+    item_sets: frozenset[int]
     sums: Mapping[Author, tuple[int, float]]
     annotators: Mapping[Author, Annotator]
     earlier: frozenset[int]
@@ -87,10 +87,10 @@ def import_judgments(
     annotator get one for this call, called `pseudonym` if one is given. The same annotator may have judged a pair more
     than once: each time is an occasion. People's judgments take places. Raises `UnknownSentence`, with nothing stored.
 
-    All topics are locked first and the audit log last, as everywhere.
+    All item sets are locked first and the audit log last, as everywhere.
     """
     rows = _located(study, preferences, kind, pseudonym)
-    tallies.lock({row.topic for row in rows})
+    tallies.lock({row.item_set for row in rows})
     arrivals = _arrivals(study, rows)
     for start in range(0, len(rows), BATCH):
         store_some(arrivals, start, BATCH)
@@ -110,18 +110,18 @@ def arrivals(study: Study, preferences: Iterable[Preference], upload: Upload) ->
 def store_some(arrivals: Arrivals, start: int, number: int) -> int:
     """Store up to `number` judgments from `start`, in the caller's transaction; returns how many."""
     rows = arrivals.rows[start : start + number]
-    by_topic: dict[int, list[Located]] = {}
+    by_set: dict[int, list[Located]] = {}
     for row in rows:
-        by_topic.setdefault(row.topic, []).append(row)
-    tallies.lock(by_topic)
-    for topic_id, of_topic in by_topic.items():
-        _store(arrivals, topic_id, of_topic)
+        by_set.setdefault(row.item_set, []).append(row)
+    tallies.lock(by_set)
+    for item_set_id, of_set in by_set.items():
+        _store(arrivals, item_set_id, of_set)
     return len(rows)
 
 
 def count_in(arrivals: Arrivals, besides: Iterable[int] = ()) -> None:
-    """Count what is stored from this transaction on: these topics, and those `besides`, are fitted again."""
-    tallies.raise_version(arrivals.topics.union(besides))
+    """Count what is stored from this transaction on: these item sets, and those `besides`, are fitted again."""
+    tallies.raise_version(arrivals.item_sets.union(besides))
     by_kind: Counter[str] = Counter()
     for author, (judged, seconds) in arrivals.sums.items():
         by_kind[author[0]] += judged
@@ -136,11 +136,12 @@ def remove_some(upload: Upload, number: int) -> int:
     rows = Assignment.objects.filter(
         pk__in=list(Assignment.objects.filter(upload=upload).values_list("pk", flat=True)[:number])
     )
-    topics = set(rows.values_list("topic_id", flat=True))
-    tallies.lock(topics)
-    for topic_id in topics:
+    item_sets = set(rows.values_list("item_set_id", flat=True))
+    tallies.lock(item_sets)
+    for item_set_id in item_sets:
         tallies.return_places(
-            topic_id, rows.holding(Annotator.TAKES_PLACES).filter(topic=topic_id).values_list("pair_id", flat=True)
+            item_set_id,
+            rows.holding(Annotator.TAKES_PLACES).filter(item_set=item_set_id).values_list("pair_id", flat=True),
         )
     pairs = list(rows.values_list("pair_id", flat=True))
     with append_only.erasing():
@@ -158,27 +159,29 @@ def forget_arrivals(upload: Upload) -> None:
 def _located(
     study: Study, preferences: Iterable[Preference], kind: str, pseudonym: str, upload: Upload | None = None
 ) -> list[Located]:
-    """The judgments with the rows they are about, topic by topic."""
-    is_there = Q(pk__in=Topic.asked.filter(study=study)) | Q(upload=upload, upload__isnull=False)
-    topics = Topic.with_unfinished.filter(is_there, study=study).by_name()
+    """The judgments with the rows they are about, item set by item set."""
+    is_there = Q(pk__in=ItemSet.objects.filter(study=study)) | Q(topic__upload=upload, topic__upload__isnull=False)
+    item_sets = ItemSet.with_unfinished.filter(is_there, study=study).by_name()
     rows: list[Located] = []
-    for topic, of_topic in _by_topic(preferences).items():
-        if topic not in topics:
-            raise UnknownSentence(f"no topic {topic[0]!r} with {topic[1]} to compare")
-        rows += _with_sentences(topics[topic], of_topic, kind, pseudonym)
+    for item_set, of_set in _by_set(preferences).items():
+        if item_set not in item_sets:
+            raise UnknownSentence(f"no topic {item_set[0]!r} with {item_set[1]} to compare")
+        rows += _with_sentences(item_sets[item_set], of_set, kind, pseudonym)
     return rows
 
 
-def _by_topic(preferences: Iterable[Preference]) -> dict[tuple[str, Of], list[Preference]]:
-    by_topic: dict[tuple[str, Of], list[Preference]] = {}
+def _by_set(preferences: Iterable[Preference]) -> dict[tuple[str, Of], list[Preference]]:
+    by_set: dict[tuple[str, Of], list[Preference]] = {}
     for preference in preferences:
-        by_topic.setdefault((preference.topic, preference.of), []).append(preference)
-    return dict(sorted(by_topic.items()))
+        by_set.setdefault((preference.topic, preference.of), []).append(preference)
+    return dict(sorted(by_set.items()))
 
 
-def _with_sentences(topic_id: int, preferences: Iterable[Preference], kind: str, pseudonym: str) -> Iterator[Located]:
-    ids = sentence_ids(topic_id)
-    words = {pk: visible(text) for pk, text in Sentence.objects.filter(topic=topic_id).values_list("pk", "text")}
+def _with_sentences(
+    item_set_id: int, preferences: Iterable[Preference], kind: str, pseudonym: str
+) -> Iterator[Located]:
+    ids = sentence_ids(item_set_id)
+    words = {pk: visible(text) for pk, text in Item.objects.filter(item_set=item_set_id).values_list("pk", "text")}
     for preference in preferences:
         try:
             left, right = ids[preference.a], ids[preference.b]
@@ -188,7 +191,9 @@ def _with_sentences(topic_id: int, preferences: Iterable[Preference], kind: str,
             raise UnknownSentence(f"{preference.a!r} is compared with itself")
         author = (kind_of(preference, kind), preference.annotator or pseudonym)
         of_copies = words[left] == words[right]
-        yield Located(_without_kind(preference), author, topic_id, Pair.in_order(left, right), left > right, of_copies)
+        yield Located(
+            _without_kind(preference), author, item_set_id, Pair.in_order(left, right), left > right, of_copies
+        )
 
 
 def _without_kind(preference: Preference) -> Preference:
@@ -201,7 +206,7 @@ def _arrivals(study: Study, rows: Sequence[Located], upload: Upload | None = Non
     """The located judgments with their sums and annotators; creates missing annotators."""
     sums = _sums(rows)
     annotators, earlier = _annotators(study, sums, upload)
-    return Arrivals(study, rows, frozenset(row.topic for row in rows), sums, annotators, earlier, upload)
+    return Arrivals(study, rows, frozenset(row.item_set for row in rows), sums, annotators, earlier, upload)
 
 
 @transaction.atomic
@@ -251,10 +256,10 @@ def _free_name(wanted: str, taken: Collection[str]) -> str:
     return next(name for name in (f"{called} {number}" for number in range(1, len(taken) + 2)) if name not in taken)
 
 
-def _store(arrivals: Arrivals, topic_id: int, rows: Sequence[Located]) -> None:
-    """Store judgments of one topic, whose tally is locked."""
+def _store(arrivals: Arrivals, item_set_id: int, rows: Sequence[Located]) -> None:
+    """Store judgments of one item set, whose tally is locked."""
     annotators = [arrivals.annotators[row.author].pk for row in rows]
-    by_sentences = _take_places(arrivals, topic_id, rows)
+    by_sentences = _take_places(arrivals, item_set_id, rows)
     pairs = [by_sentences[row.sentences] for row in rows]
     keys = [uuid.uuid4() for _row in rows]
     weights = [weight_of(row.preference) for row in rows]
@@ -269,11 +274,11 @@ def _store(arrivals: Arrivals, topic_id: int, rows: Sequence[Located]) -> None:
         "holds_place": [not row.of_copies for row in rows],
         "occasion": _occasions(annotators, pairs),
         "design_weight": weights,
-        "drawn_for": [numbers.of(topic_id, weight, drawn_for(row.preference)) for row, weight in designed],
+        "drawn_for": [numbers.of(item_set_id, weight, drawn_for(row.preference)) for row, weight in designed],
         "created_at": [own or for_database(now) for own in at],
         "closed_at": at,
     }
-    alike = IMPORTED | {"topic_id": topic_id, "upload_id": arrivals.upload and arrivals.upload.pk}
+    alike = IMPORTED | {"item_set_id": item_set_id, "upload_id": arrivals.upload and arrivals.upload.pk}
     put(Assignment, (), shown | _alike(rows, alike))
     assignments = dict(Assignment.objects.filter(key__in=keys).values_list("key", "pk"))
     answered: dict[str, Sequence[Any]] = {
@@ -284,7 +289,7 @@ def _store(arrivals: Arrivals, topic_id: int, rows: Sequence[Located]) -> None:
         "extra": [json.dumps(extra) if (extra := _unknown(row.preference)) else None for row in rows],
         **{key: [row.preference.extra.get(key, "") for row in rows] for key in REASONS},
     }
-    put(Judgment, (), answered | _alike(rows, {"topic_id": topic_id, "revision": 1}))
+    put(Judgment, (), answered | _alike(rows, {"item_set_id": item_set_id, "revision": 1}))
 
 
 def _unknown(preference: Preference) -> dict[str, Any]:
@@ -297,7 +302,7 @@ def _alike(rows: Sequence[Located], values: Mapping[str, Any]) -> dict[str, Sequ
     return {name: [value] * len(rows) for name, value in values.items()}
 
 
-def _take_places(arrivals: Arrivals, topic_id: int, rows: Sequence[Located]) -> dict[Two, int]:
+def _take_places(arrivals: Arrivals, item_set_id: int, rows: Sequence[Located]) -> dict[Two, int]:
     """Take the places of these judgments, raising needs to fit; returns the keys of their pairs."""
     wanted = dict.fromkeys(sorted(row.sentences for row in rows), 0)
     for row in _in_places(arrivals, rows):
@@ -307,10 +312,10 @@ def _take_places(arrivals: Arrivals, topic_id: int, rows: Sequence[Located]) -> 
     after = []
     for pair, places in wanted.items():
         need, taken = before.get(pair, (0, 0))
-        after.append((topic_id, *pair, max(need, taken + places, per_pair) if places else need, taken + places))
-    names = ("topic_id", "first_id", "second_id", "need", "taken")
+        after.append((item_set_id, *pair, max(need, taken + places, per_pair) if places else need, taken + places))
+    names = ("item_set_id", "first_id", "second_id", "need", "taken")
     put(Pair, ("first_id", "second_id"), dict(zip(names, zip(*after, strict=True), strict=True)))
-    Tally.objects.filter(topic_id=topic_id).update(taken=F("taken") + sum(wanted.values()))
+    Tally.objects.filter(item_set_id=item_set_id).update(taken=F("taken") + sum(wanted.values()))
     return {pair: key for pair, (key, *_places) in _pairs(wanted).items()}
 
 
@@ -334,8 +339,8 @@ def add_up(annotator_id: int, judged: int, seconds: float) -> None:
     Annotator.objects.filter(pk=annotator_id).update(judged=F("judged") + judged, seconds=F("seconds") + seconds)
 
 
-def recount_places(study: Study, topic_id: int) -> None:
-    """Count again what is taken in a topic whose tally is locked; needs grow to fit."""
+def recount_places(study: Study, item_set_id: int) -> None:
+    """Count again what is taken in an item set whose tally is locked; needs grow to fit."""
     held = (
         Assignment.objects.holding(Annotator.TAKES_PLACES)
         .filter(pair=OuterRef("pk"))
@@ -344,24 +349,27 @@ def recount_places(study: Study, topic_id: int) -> None:
         .annotate(places=Count("pk"))
         .values("places")
     )
-    pairs = Pair.objects.filter(topic_id=topic_id)
+    pairs = Pair.objects.filter(item_set_id=item_set_id)
     counted = pairs.annotate(places=Coalesce(Subquery(held), 0))
     # Needs first: no pair may be taken more often than it needs, not even for a moment.
     counted.filter(places__gt=0).update(need=Greatest(F("need"), F("places"), study.judgments_per_pair))
     counted.update(taken=F("places"))
     taken = pairs.aggregate(taken=Coalesce(Sum("taken"), 0))["taken"]
-    Tally.objects.filter(topic_id=topic_id).update(taken=taken)
+    Tally.objects.filter(item_set_id=item_set_id).update(taken=taken)
 
 
-def sentence_ids(topic_id: int) -> dict[str, int]:
-    """The keys of what is compared in the topic, by public name."""
-    return {name: pk for pk, name in Sentence.objects.filter(topic_id=topic_id).names().items()}
+def sentence_ids(item_set_id: int) -> dict[str, int]:
+    """The keys of what is compared in the item set, by public name."""
+    return {name: pk for pk, name in Item.objects.filter(item_set_id=item_set_id).names().items()}
 
 
-def make_pairs(topic_id: int, wanted: set[Two]) -> dict[Two, Pair]:
-    """The topic's pairs, with new ones (that need nothing yet) for those of `wanted` that are missing."""
-    rows = {(pair.first_id, pair.second_id): pair for pair in Pair.objects.filter(topic_id=topic_id)}
-    new = [Pair(topic_id=topic_id, first_id=first, second_id=second, need=0) for first, second in wanted - rows.keys()]
+def make_pairs(item_set_id: int, wanted: set[Two]) -> dict[Two, Pair]:
+    """The item set's pairs, with new ones (that need nothing yet) for those of `wanted` that are missing."""
+    rows = {(pair.first_id, pair.second_id): pair for pair in Pair.objects.filter(item_set_id=item_set_id)}
+    new = [
+        Pair(item_set_id=item_set_id, first_id=first, second_id=second, need=0)
+        for first, second in wanted - rows.keys()
+    ]
     new.sort(key=lambda pair: (pair.first_id, pair.second_id))
     return rows | {(pair.first_id, pair.second_id): pair for pair in Pair.objects.bulk_create(new, BATCH)}
 

@@ -14,7 +14,7 @@ from annotate.judging import designs, tallies
 from annotate.judging.answers import LONGEST_READ
 from annotate.judging.drawing import LEASE
 from annotate.judging.importing import BATCH, Two, add_up, make_pairs, moment, recount_places, sentence_ids
-from annotate.models import Annotator, Assignment, GoldPair, Judgment, Pair, ReportedPair, Sentence, Study, Topic
+from annotate.models import Annotator, Assignment, GoldPair, Item, ItemSet, Judgment, Pair, ReportedPair, Study
 from preferendum.formats.answers import UNDONE
 from preferendum.formats.records import design_weight
 
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from preferendum.formats.records import Of
 
     #: The keys of topics by their names and by what is compared there, and those of what is compared by its names.
-    Topics = Mapping[tuple[str, Of], int]
+    ItemSets = Mapping[tuple[str, Of], int]
     Named = Mapping[tuple[str, Of], Mapping[str, int]]
     #: A pair of an archive: its record, its topic, the sentences on the left and on the right, columns of its own.
     Shown = tuple[AssignmentRecord | HistoryRecord, int, Two, dict[str, Any]]
@@ -38,29 +38,29 @@ if TYPE_CHECKING:
 
 
 @transaction.atomic
-def restore(study: Study, archive: StudyArchive, history: Mapping[int, Sentence]) -> None:
+def restore(study: Study, archive: StudyArchive, history: Mapping[int, Item]) -> None:
     """Store annotators, assignments and every revision of every answer, in the order of the archive.
 
     The study's topics and sentences must exist; `history`: the sentences of its history by their numbers. Keys are
     kept where they are free: an archive that is imported into its own installation gets new ones.
     """
-    topics = Topic.asked.filter(study=study).by_name()
-    tallies.raise_version(topics.values())
+    item_sets = ItemSet.objects.filter(study=study).by_name()
+    tallies.raise_version(item_sets.values())
     annotators = _restore_annotators(study, archive)
     answers: list[Answered] = [
         *((answer.assignment, answer) for answer in archive.judgments),
         *((record.key, answer) for record in archive.history for answer in record.answers),
     ]
     last = dict(sorted(answers, key=lambda answered: answered[1].revision))
-    named = {topic: sentence_ids(topic_id) for topic, topic_id in topics.items()}
-    shown = [*_shown(archive, topics, named), *_shown_once(archive, history)]
+    named = {item_set: sentence_ids(item_set_id) for item_set, item_set_id in item_sets.items()}
+    shown = [*_shown(archive, item_sets, named), *_shown_once(archive, history)]
     assignments = _restore_assignments(shown, annotators, last)
     _store_answers(assignments, answers)
     _add_up(assignments, last)
     _restore_reported_pairs(archive, assignments)
-    _restore_gold_pairs(archive, topics, named)
-    for topic_id in sorted(topics.values()):
-        recount_places(study, topic_id)
+    _restore_gold_pairs(archive, item_sets, named)
+    for item_set_id in sorted(item_sets.values()):
+        recount_places(study, item_set_id)
 
 
 def _restore_annotators(study: Study, archive: StudyArchive) -> dict[str, Annotator]:
@@ -84,25 +84,25 @@ def _restore_annotators(study: Study, archive: StudyArchive) -> dict[str, Annota
     return {annotator.pseudonym: annotator for annotator in annotators}
 
 
-def _shown(archive: StudyArchive, topics: Topics, named: Named) -> Iterator[Shown]:
+def _shown(archive: StudyArchive, item_sets: ItemSets, named: Named) -> Iterator[Shown]:
     numbers = designs.Numbers()
     for record in archive.assignments:
-        topic = record.topic, record.of
+        item_set = record.topic, record.of
         weight = design_weight(record.reason_shown, record.design_weight)
         own = {
             "state": record.state,
             "skip_reason": record.skip_reason,
             "design_weight": weight,
-            "drawn_for": numbers.of(topics[topic], weight, record.drawn_for),
+            "drawn_for": numbers.of(item_sets[item_set], weight, record.drawn_for),
         }
-        yield record, topics[topic], (named[topic][record.left], named[topic][record.right]), own
+        yield record, item_sets[item_set], (named[item_set][record.left], named[item_set][record.right]), own
 
 
-def _shown_once(archive: StudyArchive, sentences: Mapping[int, Sentence]) -> Iterator[Shown]:
+def _shown_once(archive: StudyArchive, sentences: Mapping[int, Item]) -> Iterator[Shown]:
     """Pairs of removed topics and sentences: void, but still work done."""
     for record in archive.history:
         left, right = sentences[record.left.number], sentences[record.right.number]
-        yield record, left.topic_id, (left.pk, right.pk), {"state": Assignment.State.VOID}
+        yield record, left.item_set_id, (left.pk, right.pk), {"state": Assignment.State.VOID}
 
 
 def _restore_assignments(
@@ -112,17 +112,17 @@ def _restore_assignments(
 ) -> dict[str, Assignment]:
     """The assignments by their keys in the archive. `last`: the last answers by the same keys."""
     wanted: dict[int, set[Two]] = defaultdict(set)
-    for _record, topic_id, sides, _own in shown:
-        wanted[topic_id].add(Pair.in_order(*sides))
+    for _record, item_set_id, sides, _own in shown:
+        wanted[item_set_id].add(Pair.in_order(*sides))
     pairs: dict[Two, Pair] = {}
-    for topic_id, several in sorted(wanted.items()):
-        pairs |= make_pairs(topic_id, several)
+    for item_set_id, several in sorted(wanted.items()):
+        pairs |= make_pairs(item_set_id, several)
     keys = _free_keys([record.key for record, *_rest in shown])
     now = timezone.now()
     assignments = [
         Assignment(
             key=keys[record.key],
-            topic_id=topic_id,
+            item_set_id=item_set_id,
             annotator=annotators[record.annotator],
             pair=pairs[Pair.in_order(left, right)],
             swapped=left > right,
@@ -136,7 +136,7 @@ def _restore_assignments(
             closed_at=moment(record.closed_at, now) if record.closed_at else None,
             **own,
         )
-        for record, topic_id, (left, right), own in shown
+        for record, item_set_id, (left, right), own in shown
     ]
     Assignment.objects.bulk_create(assignments, BATCH)
     return {record.key: assignment for (record, *_rest), assignment in zip(shown, assignments, strict=True)}
@@ -147,7 +147,7 @@ def _store_answers(assignments: Mapping[str, Assignment], answers: Sequence[Answ
         (
             Judgment(
                 assignment=assignments[key],
-                topic_id=assignments[key].topic_id,
+                item_set_id=assignments[key].item_set_id,
                 revision=answer.revision,
                 answer=answer.answer,
                 seconds=answer.seconds,
@@ -191,11 +191,11 @@ def _restore_reported_pairs(archive: StudyArchive, assignments: Mapping[str, Ass
     )
 
 
-def _restore_gold_pairs(archive: StudyArchive, topics: Topics, named: Named) -> None:
+def _restore_gold_pairs(archive: StudyArchive, item_sets: ItemSets, named: Named) -> None:
     GoldPair.objects.bulk_create(
         (
             GoldPair(
-                topic_id=topics[record.topic, record.of],
+                item_set_id=item_sets[record.topic, record.of],
                 better_id=named[record.topic, record.of][record.better],
                 worse_id=named[record.topic, record.of][record.worse],
                 use=record.use,

@@ -14,7 +14,7 @@ from annotate.judging import tallies
 from annotate.judging.annotators import new_pseudonym
 from annotate.judging.checks import Check, choose
 from annotate.judging.drawing import lease
-from annotate.models import Annotator, Assignment, Judgment, Pair, Sentence, Study, Tally
+from annotate.models import Annotator, Assignment, Item, Judgment, Pair, Study, Tally
 
 if TYPE_CHECKING:
     from django.contrib.auth.models import User
@@ -26,10 +26,10 @@ BATCH = 100
 
 
 @transaction.atomic
-def start_trial(study: Study, user: User | None = None, pairs: Sequence[tuple[Sentence, Sentence]] = ()) -> Annotator:
+def start_trial(study: Study, user: User | None = None, pairs: Sequence[tuple[Item, Item]] = ()) -> Annotator:
     """A new annotator whose judgments never count; without a `user`, the addresses of its pages give access.
 
-    These `pairs`, of one topic, are first, in this order and on these sides.
+    These `pairs`, of one item set, are first, in this order and on these sides.
     """
     quota = min(study.pairs_per_annotator, LONGEST)
     trial = Annotator.objects.create(
@@ -38,14 +38,14 @@ def start_trial(study: Study, user: User | None = None, pairs: Sequence[tuple[Se
         kind=Annotator.TRIAL,
         pseudonym=new_pseudonym(),
         quota=quota,
-        pace=Sentence.objects.pace(study),
+        pace=Item.objects.pace(study),
     )
-    topic = Tally.objects.lock(pairs[0][0].topic_id) if pairs else None
+    item_set = Tally.objects.lock(pairs[0][0].item_set_id) if pairs else None
     for left, right in pairs:
         first, second = Pair.in_order(left.pk, right.pk)
-        check = Check(left.topic_id, first, second, Assignment.Reason.RANDOM, swapped=left.pk != first)
-        if topic is not None and (choice := choose(check, topic, trial)):
-            lease(choice, topic, trial)
+        check = Check(left.item_set_id, first, second, Assignment.Reason.RANDOM, swapped=left.pk != first)
+        if item_set is not None and (choice := choose(check, item_set, trial)):
+            lease(choice, item_set, trial)
     return trial
 
 
@@ -60,10 +60,10 @@ def forget_trials() -> None:
 def _erase(annotators: list[int]) -> None:
     """Delete trials with their judgments, reports, and pairs without other assignments."""
     theirs = Assignment.objects.filter(annotator__in=annotators)
-    topics = set(theirs.values_list("topic_id", flat=True))
-    tallies.lock(topics)
+    item_sets = set(theirs.values_list("item_set_id", flat=True))
+    tallies.lock(item_sets)
     with append_only.erasing():
         Judgment.objects.filter(assignment__in=theirs).delete()
     theirs.delete()
     Annotator.objects.filter(pk__in=annotators).delete()
-    Pair.objects.filter(topic__in=topics, need=0, assignments=None).delete()
+    Pair.objects.filter(item_set__in=item_sets, need=0, assignments=None).delete()

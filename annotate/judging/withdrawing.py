@@ -28,18 +28,18 @@ def stop(annotator: Annotator) -> None:
 def erase(annotator: Annotator) -> int:
     """Delete the annotator with all their judgments; returns how many answers. Their places are free again.
 
-    Topics that they judged are fitted again.
+    Item sets that they judged are fitted again.
     """
     mine = Assignment.objects.filter(annotator=annotator)
     with transaction.atomic():
-        # All topics of the study: they may be drawing in another tab, from a topic where they have judged nothing yet.
+        # All item sets of the study: they may be drawing in another tab, from one where they have judged nothing yet.
         tallies.lock_study(annotator.study_id)
-        topics = sorted(set(mine.values_list("topic_id", flat=True)))
+        item_sets = sorted(set(mine.values_list("item_set_id", flat=True)))
         answers = mine.filter(state=Assignment.State.JUDGED).count()
-        for topic_id in topics:
-            held = mine.holding(Annotator.TAKES_PLACES).filter(topic_id=topic_id)
-            tallies.return_places(topic_id, held.values_list("pair_id", flat=True))
-        tallies.raise_version(topics)
+        for item_set_id in item_sets:
+            held = mine.holding(Annotator.TAKES_PLACES).filter(item_set_id=item_set_id)
+            tallies.return_places(item_set_id, held.values_list("pair_id", flat=True))
+        tallies.raise_version(item_sets)
         with append_only.erasing():
             Judgment.objects.filter(assignment__in=mine).delete()
         mine.delete()

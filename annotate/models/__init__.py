@@ -6,9 +6,10 @@ from annotate.models.answered import AnsweredRequest
 from annotate.models.audit_log import AuditEntry
 from annotate.models.corpus import (
     HumanScore,
+    Item,
+    ItemSet,
     PyramidAnnotation,
     Reference,
-    Sentence,
     SourceDocument,
     Summary,
     System,
@@ -25,7 +26,7 @@ from annotate.models.judging import (
     Design,
     GoldPair,
     Judgment,
-    LockedTopic,
+    LockedItemSet,
     Pair,
     ReportedPair,
     Tally,
@@ -34,7 +35,7 @@ from annotate.models.limit import Allowance
 from annotate.models.membership import Invitation, Membership
 from annotate.models.metric import MetricScore
 from annotate.models.metric_report import ComputedScore, TopicMetrics
-from annotate.models.preparation import Suggestion, TopicProgress
+from annotate.models.preparation import ItemSetProgress, Suggestion
 from annotate.models.removal import Removal
 from annotate.models.result import AnnotatorReport, Fit, Ranking, Score, ScoredBy, SystemScore, Utility
 from annotate.models.study import Study

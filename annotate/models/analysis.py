@@ -95,6 +95,6 @@ def of_head(analysis: str, column: str = "version", study: str = "pk") -> Any:
 
 def version_of_examinations() -> Combinable:
     """The version of the diagnostics of a study's topics, which never falls, for each study of a query."""
-    of_topic = Result.objects.filter(topic=OuterRef("topics__pk"), analysis="diagnostics", choice="")
-    examined = Sum(Coalesce(Subquery(of_topic.values("version")), F("topics__last_data_version")))
+    of_topic = Result.objects.filter(topic=OuterRef("item_sets__pk"), analysis="diagnostics", choice="")
+    examined = Sum(Coalesce(Subquery(of_topic.values("version")), F("item_sets__last_data_version")))
     return examined + F("removed_version")

@@ -17,19 +17,10 @@ from preferendum.formats.records import Of
 from preferendum.results.planning import CHARACTERS_A_WORD, SECONDS, seconds_of
 
 
-def of_what(summaries_of: int | None) -> Of:
-    """What annotators compare in a topic: summaries if its texts are those of another topic, otherwise sentences."""
-    return "sentences" if summaries_of is None else "summaries"
-
-
 class TopicQuerySet(models.QuerySet["Topic"]):
     def present(self) -> Self:
         """Topics that are not removed, and not of an upload that is still being stored."""
         return self.filter(removal=None).exclude(upload__in=Upload.unfinished())
-
-    def by_name(self) -> dict[tuple[str, Of], int]:
-        """Keys by name and by what is compared."""
-        return {(name, of_what(own)): pk for name, own, pk in self.values_list("name", "summaries_of", "pk")}
 
     def uncut(self) -> Self:
         """Topics whose current texts are not cut yet."""
@@ -65,28 +56,28 @@ class TopicQuerySet(models.QuerySet["Topic"]):
 TopicManagerBase = models.Manager.from_queryset(TopicQuerySet)
 
 
-class AskedManager(TopicManagerBase["Topic"]):
-    """Everything that can be judged: topics, and the topics of their summaries."""
+class TopicManager(TopicManagerBase["Topic"]):
+    """Present topics."""
 
     def get_queryset(self) -> TopicQuerySet:
         return TopicQuerySet(self.model, using=self._db).present()
 
 
-class TopicManager(TopicManagerBase["Topic"]):
-    """Present topics, without those of summaries."""
+def unfitted(item_set: str = "") -> models.Q:
+    """A condition: the item set at this lookup path has newer data than scores.
 
-    def get_queryset(self) -> TopicQuerySet:
-        return TopicQuerySet(self.model, using=self._db).present().filter(summaries_of=None)
+    One without progress was never fitted, which is right until there is something to fit.
+    """
+    progress, tally = f"{item_set}progress", f"{item_set}tally__data_version"
+    is_old = models.Q(**{f"{progress}__fitted_version__lt": models.F(tally)})
+    return is_old | models.Q(**{f"{progress}__isnull": True, f"{tally}__gt": 0})
 
 
 UNCUT = models.Q(cut_version__lt=models.F("text_version"))
-# A topic without progress was never fitted, which is right until there is something to fit.
-UNFITTED = models.Q(progress__fitted_version__lt=models.F("tally__data_version")) | models.Q(
-    progress__isnull=True, tally__data_version__gt=0
-)
+UNFITTED = unfitted("sentence_set__")
 
 # A topic without documents has no sentences to judge, and so no tally.
-NEEDS_DOCUMENTS = models.Q(tally__isnull=True)
+NEEDS_DOCUMENTS = models.Q(sentence_set__tally__isnull=True)
 
 
 class Topic(models.Model):
@@ -97,14 +88,16 @@ class Topic(models.Model):
     `peers_version` rises with everything else that metrics rest on: summaries, references and human scores.
     While its `upload` is being stored, nobody sees it: `objects` leaves it out, `with_unfinished` has it. The same
     holds while it is removed (`removal`): then it has documents, sentences and void judgments, but no tally.
-    `last_data_version`, `last_scored_version`: those of its tally and of its metrics' scores when results were last
-    deleted. Later ones are higher, and until then sums of versions have these.
+    `last_scored_version`: that of its metrics' scores when they were last deleted. Later ones are higher, and until
+    then sums of versions have this.
 
-    For judging, the summaries of a topic are a topic of their own: `summaries_of` is the topic, each of its documents
-    is the summary of the system of this name, in one sentence, and no list shows it (`AskedManager` has it, `objects`
-    leaves it out). See `annotate.imports.compared`.
+    `sentence_set`: its sentences, which annotators judge; its key is the topic's. They may judge its summaries, too
+    (`annotate.imports.compared`): these are another one of its `item_sets`.
     """
 
+    sentence_set = models.OneToOneField(
+        "ItemSet", on_delete=models.CASCADE, primary_key=True, db_column="id", related_name="+"
+    )
     study = models.ForeignKey(Study, on_delete=models.CASCADE, related_name="topics")
     name = models.CharField(_("topic id"), max_length=200)
     title = models.CharField(_("title"), max_length=1000, blank=True)
@@ -115,16 +108,13 @@ class Topic(models.Model):
     text_version = models.PositiveIntegerField(default=1)
     cut_version = models.PositiveIntegerField(default=0)
     peers_version = models.PositiveIntegerField(default=1)
-    last_data_version = models.PositiveBigIntegerField(default=0, editable=False)
     last_scored_version = models.PositiveBigIntegerField(default=0, editable=False)
     created_at = models.DateTimeField(auto_now_add=True)
     extra = models.JSONField(default=dict, blank=True)
     upload = models.ForeignKey("Upload", on_delete=models.CASCADE, null=True, blank=True, related_name="+")
     removal = models.ForeignKey("Removal", on_delete=models.CASCADE, null=True, blank=True, related_name="topics")
-    summaries_of = models.ForeignKey("self", on_delete=models.CASCADE, null=True, blank=True, related_name="+")
 
     objects = TopicManager()
-    asked = AskedManager()
     with_unfinished = TopicQuerySet.as_manager()
 
     class Meta:
@@ -133,10 +123,7 @@ class Topic(models.Model):
             models.UniqueConstraint(
                 fields=["study", "name"],
                 name="topic_once_a_study",
-                condition=models.Q(removal=None, summaries_of=None),
-            ),
-            models.UniqueConstraint(
-                fields=["summaries_of"], name="topic_compared_once", condition=models.Q(removal=None)
+                condition=models.Q(removal=None),
             ),
             models.UniqueConstraint(fields=["study", "position"], name="topic_one_a_position"),
         ]
@@ -145,23 +132,9 @@ class Topic(models.Model):
         return self.title or self.name
 
     @property
-    def compares_summaries(self) -> bool:
-        """Whether its texts are the whole summaries of a topic."""
-        return self.summaries_of_id is not None
-
-    @property
-    def of(self) -> Of:
-        """What its texts are, in the words of files."""
-        return of_what(self.summaries_of_id)
-
-    def sources(self) -> models.QuerySet[SourceDocument]:
-        """The source documents of what is compared here."""
-        return SourceDocument.objects.filter(topic=self.summaries_of_id or self.pk)
-
-    @property
     def prompt(self) -> str:
         """The heading above summaries without source documents; empty if there are documents."""
-        return "" if self.sources().exists() else self.question or self.title or self.name
+        return "" if self.documents.exists() else self.question or self.title or self.name
 
     @property
     def is_cut(self) -> bool:
@@ -170,14 +143,73 @@ class Topic(models.Model):
 
     @property
     def is_fitted(self) -> bool:
-        """Whether its scores rest on all its data; always true without documents."""
-        progress, tally = getattr(self, "progress", None), getattr(self, "tally", None)
-        return tally is None or (progress.fitted_version if progress else 0) >= tally.data_version
+        """Whether its scores rest on all judgments of its sentences; always true without documents."""
+        return self.sentence_set.is_fitted
 
     @property
     def needs_documents(self) -> bool:
         """Whether its sentences cannot be judged because it has no documents."""
-        return not hasattr(self, "tally")
+        return not hasattr(self.sentence_set, "tally")
+
+
+class ItemSetQuerySet(models.QuerySet["ItemSet"]):
+    def present(self) -> Self:
+        """Item sets that are not removed, and not of an upload that is still being stored."""
+        return self.filter(removal=None).exclude(topic__upload__in=Upload.unfinished())
+
+    def by_name(self) -> dict[tuple[str, Of], int]:
+        """Keys by the topic's name and by what is compared."""
+        return {(name, of): pk for name, of, pk in self.values_list("topic__name", "of", "pk")}
+
+
+ItemSetManagerBase = models.Manager.from_queryset(ItemSetQuerySet)
+
+
+class ItemSetManager(ItemSetManagerBase["ItemSet"]):
+    """Present item sets."""
+
+    def get_queryset(self) -> ItemSetQuerySet:
+        return ItemSetQuerySet(self.model, using=self._db).present()
+
+
+class ItemSet(models.Model):
+    """What annotators judge of one topic: the sentences of its documents, or its summaries.
+
+    Pairs, judgments and fits are of an item set. Those of removed summaries stay as history (`removal`), as those of a
+    removed topic do. `last_data_version`: that of its tally when results were last deleted. Later ones are
+    higher, and until then sums of versions have this.
+    """
+
+    study = models.ForeignKey(Study, on_delete=models.CASCADE, related_name="item_sets")
+    topic = models.ForeignKey(Topic, on_delete=models.CASCADE, related_name="item_sets")
+    of: models.CharField[Of, Of] = models.CharField(max_length=9)
+    removal = models.ForeignKey("Removal", on_delete=models.CASCADE, null=True, blank=True, related_name="item_sets")
+    last_data_version = models.PositiveBigIntegerField(default=0, editable=False)
+
+    objects = ItemSetManager()
+    with_unfinished = ItemSetQuerySet.as_manager()
+
+    class Meta:
+        ordering = ["pk"]
+        constraints = [
+            models.UniqueConstraint(
+                fields=["topic"],
+                name="item_set_of_summaries_once_a_topic",
+                condition=models.Q(removal=None, of="summaries"),
+            ),
+            models.CheckConstraint(
+                condition=models.Q(of__in=["sentences", "summaries"]), name="item_set_of_sentences_or_summaries"
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return str(self.topic)
+
+    @property
+    def is_fitted(self) -> bool:
+        """Whether its scores rest on all its judgments; always true without a tally."""
+        progress, tally = getattr(self, "progress", None), getattr(self, "tally", None)
+        return tally is None or (progress.fitted_version if progress else 0) >= tally.data_version
 
 
 class Uploaded(models.Model):
@@ -230,10 +262,10 @@ class SourceDocument(TopicText):
         ordering = ["position"]
         constraints = [models.UniqueConstraint(fields=["topic", "name"], name="document_once_a_topic")]
 
-    def spaced(self, last: int | None = None) -> list[tuple[str, Sentence]]:
+    def spaced(self, last: int | None = None) -> list[tuple[str, Item]]:
         """Its sentences, up to the index `last`, each with the white space and marks that stand before it."""
         rows = self.cut_sentences.order_by("index")
-        end, pieces = 0, list[tuple[str, Sentence]]()
+        end, pieces = 0, list[tuple[str, Item]]()
         for row in rows if last is None else rows.filter(index__lte=last):
             start = self.whole.find(row.text, end)
             between = self.whole[end : max(start, end)]
@@ -245,24 +277,24 @@ class SourceDocument(TopicText):
         return pieces
 
 
-class SentenceQuerySet(models.QuerySet["Sentence"]):
+class ItemQuerySet(models.QuerySet["Item"]):
     def to_judge(self) -> Self:
         """Sentences that may be judged."""
         return self.filter(not_judged="")
 
     def of_sources(self, study: Study) -> Self:
-        """The sentences of a study's source documents, without compared summaries."""
-        return self.filter(topic__study=study, topic__removal=None, topic__summaries_of=None)
+        """The sentences of a study's source documents."""
+        return self.filter(item_set__study=study, item_set__removal=None, item_set__of="sentences")
 
     def paces(self, study: Study) -> dict[bool, float]:
         """The expected seconds for a pair of the study, by the words to read: of sentences (False), and of whole
         summaries (True)."""
         lengths = (
             self.to_judge()
-            .filter(topic__study=study, topic__removal=None)
+            .filter(item_set__study=study, item_set__removal=None)
             .aggregate(
-                of_sources=models.Avg(Length("text"), filter=models.Q(topic__summaries_of=None)),
-                of_summaries=models.Avg(Length("text"), filter=models.Q(topic__summaries_of__isnull=False)),
+                of_sources=models.Avg(Length("text"), filter=models.Q(item_set__of="sentences")),
+                of_summaries=models.Avg(Length("text"), filter=models.Q(item_set__of="summaries")),
             )
         )
         by_kind = {False: lengths["of_sources"], True: lengths["of_summaries"]}
@@ -279,13 +311,14 @@ class SentenceQuerySet(models.QuerySet["Sentence"]):
 
     def names(self) -> dict[int, str]:
         """Public names by key."""
-        rows = self.order_by().values_list("pk", "document__name", "index", "topic__summaries_of")
-        return {pk: f"{name}:{index}" if summaries_of is None else name for pk, name, index, summaries_of in rows}
+        rows = self.order_by().values_list("pk", "system", "document__name", "index")
+        return {pk: system or f"{document}:{index}" for pk, system, document, index in rows}
 
 
-class Sentence(models.Model):
-    """A sentence of a source document; `<document>:<index>` is its public name, `position` its place in the topic. Or a
-    whole summary, with the name of its system.
+class Item(models.Model):
+    """What is judged: a sentence of a source document (`document`), or the whole summary of a `system`, by name.
+
+    `<document>:<index>` is a sentence's public name, that of its system a summary's. `position`: its place in the set.
 
     `not_judged`: why it is not judged: the rule by which it looks like no sentence (`preferendum.formats.not_judged`),
     or by a researcher's decision; empty if it is judged.
@@ -305,21 +338,30 @@ class Sentence(models.Model):
         FRAGMENT = "fragment", _("is a fragment of a sentence")
         DUPLICATE = "duplicate", _("repeats an earlier sentence of the topic")
 
-    topic = models.ForeignKey(Topic, on_delete=models.CASCADE, related_name="sentences")
-    document = models.ForeignKey(SourceDocument, on_delete=models.CASCADE, related_name="cut_sentences")
+    item_set = models.ForeignKey(ItemSet, on_delete=models.CASCADE, related_name="items")
+    document = models.ForeignKey(
+        SourceDocument, on_delete=models.CASCADE, null=True, blank=True, related_name="cut_sentences"
+    )
+    system = models.CharField(max_length=200, blank=True, default="")
     index = models.PositiveIntegerField()
     position = models.PositiveIntegerField()
     paragraph = models.PositiveIntegerField(default=0)
     text = models.TextField()
     not_judged = models.CharField(max_length=20, choices=NotJudged.choices, blank=True, default="")
 
-    objects = SentenceQuerySet.as_manager()
+    objects = ItemQuerySet.as_manager()
 
     class Meta:
         ordering = ["position"]
         constraints = [
-            models.UniqueConstraint(fields=["document", "index"], name="sentence_once_an_index"),
-            models.UniqueConstraint(fields=["topic", "position"], name="sentence_once_a_position"),
+            models.UniqueConstraint(fields=["document", "index"], name="item_once_an_index"),
+            models.UniqueConstraint(fields=["item_set", "position"], name="item_once_a_position"),
+            models.UniqueConstraint(
+                fields=["item_set", "system", "index"], name="item_once_a_system", condition=~models.Q(system="")
+            ),
+            models.CheckConstraint(
+                condition=models.Q(document__isnull=True) ^ models.Q(system=""), name="item_of_document_or_system"
+            ),
         ]
 
     def __str__(self) -> str:
@@ -327,7 +369,7 @@ class Sentence(models.Model):
 
     @property
     def name(self) -> str:
-        return self.document.name if self.topic.compares_summaries else f"{self.document.name}:{self.index}"
+        return self.system if self.document is None else f"{self.document.name}:{self.index}"
 
     @property
     def utility(self) -> Any:

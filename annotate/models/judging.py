@@ -24,7 +24,7 @@ from django.utils import timezone
 from django.utils.functional import cached_property
 from django.utils.translation import gettext_lazy as _
 
-from annotate.models.corpus import Sentence, Topic, Upload
+from annotate.models.corpus import Item, ItemSet, Upload
 from annotate.models.membership import Invitation
 from annotate.models.study import Study
 from preferendum.formats.answers import ANSWERS, UNDONE, Answer
@@ -52,8 +52,8 @@ WANTED_BY = {
 
 
 @dataclass
-class LockedTopic:
-    """A topic whose tally is locked; `now`: when, by the database's clock, which every process shares.
+class LockedItemSet:
+    """An item set whose tally is locked; `now`: when, by the database's clock, which every process shares.
 
     `answers`: how many were stored since and have yet to raise its `data_version`. `last`: the highest position of its
     texts, if known.
@@ -68,17 +68,17 @@ class LockedTopic:
 
 
 class TallyQuerySet(models.QuerySet["Tally"]):
-    def lock(self, topic: int, *, wait: bool = True) -> LockedTopic | None:
-        """Lock the topic's tally and read what is taken; None where the topic is gone, or (without `wait`) locked."""
+    def lock(self, item_set: int, *, wait: bool = True) -> LockedItemSet | None:
+        """Lock the item set's tally and read what is taken; None where the set is gone, or (without `wait`) locked."""
         rows = (
             self.select_for_update(skip_locked=not wait)
-            .filter(topic=topic)
-            .values_list("topic_id", "taken", "of_summaries", Now())
+            .filter(item_set=item_set)
+            .values_list("item_set_id", "taken", "of_summaries", Now())
         )
-        return next((LockedTopic(*row) for row in rows), None)
+        return next((LockedItemSet(*row) for row in rows), None)
 
     def with_room(self, annotator: Annotator, also: models.Q | None = None) -> Self:
-        """Tallies of topics that need more judgments by annotators of this kind, or match `also`.
+        """Tallies of item sets that need more judgments by annotators of this kind, or match `also`.
 
         Adds `filled`, the number of places that annotators of this kind hold; people's are `taken` in the tally.
         """
@@ -86,18 +86,18 @@ class TallyQuerySet(models.QuerySet["Tally"]):
         for (compares, of_summaries), wanted_by in WANTED_BY.items():
             if compares == study.compares:
                 wants_more |= models.Q(of_summaries=of_summaries, filled__lt=getattr(study, wanted_by))
-        filled = self.annotate(filled=_filled("topic", annotator))
+        filled = self.annotate(filled=_filled("item_set", annotator))
         return filled.filter(wants_more if also is None else wants_more | also)
 
 
 class Tally(models.Model):
-    """One row per topic, locked first by every transaction that draws or judges there.
+    """One row per item set, locked first by every transaction that draws or judges there.
 
-    `data_version` rises with everything that a fit rests on; `taken` counts the topic's places that people's leases and
+    `data_version` rises with everything that a fit rests on; `taken` counts the set's places that people's leases and
     judgments hold; `of_summaries`: it is of the summaries of a topic.
     """
 
-    topic = models.OneToOneField(Topic, on_delete=models.CASCADE, related_name="tally")
+    item_set = models.OneToOneField(ItemSet, on_delete=models.CASCADE, related_name="tally")
     data_version = models.PositiveBigIntegerField(default=0)
     taken = models.PositiveIntegerField(default=0)
     of_summaries = models.BooleanField(default=False)
@@ -108,7 +108,7 @@ class Tally(models.Model):
         verbose_name_plural = "tallies"
 
     def __str__(self) -> str:
-        return f"{self.topic}: version {self.data_version}, {self.taken} taken"
+        return f"{self.item_set}: version {self.data_version}, {self.taken} taken"
 
 
 #: The kind of trials: no page, figure, file or fit knows of them, and they are erased after a day.
@@ -224,7 +224,7 @@ def of_counted_kind(annotator: str) -> models.Q:
 
 class PairQuerySet(models.QuerySet["Pair"]):
     def to_judge(self) -> Self:
-        """Pairs of sentences that may both be judged."""
+        """Pairs of items that may both be judged."""
         return self.filter(first__not_judged="", second__not_judged="")
 
     def begun(self, annotator: Annotator) -> Self:
@@ -256,16 +256,16 @@ class PairQuerySet(models.QuerySet["Pair"]):
 
 
 class Pair(models.Model):
-    """Two sentences of a topic to compare, how many people's judgments are needed, and how many are leased or judged.
+    """Two items of a set to compare, how many people's judgments are needed, and how many are leased or judged.
 
     Machines and simulated annotators take no places of people: their judgments are not in `taken`, and a pair that only
     they have judged needs nothing yet (`need` is 0 until a person draws it). The same numbers limit theirs, each kind
     by itself, counted from their assignments. A trial takes no place at all.
     """
 
-    topic = models.ForeignKey(Topic, on_delete=models.CASCADE, related_name="pairs")
-    first = models.ForeignKey(Sentence, on_delete=models.RESTRICT, related_name="+")
-    second = models.ForeignKey(Sentence, on_delete=models.RESTRICT, related_name="+")
+    item_set = models.ForeignKey(ItemSet, on_delete=models.CASCADE, related_name="pairs")
+    first = models.ForeignKey(Item, on_delete=models.RESTRICT, related_name="+")
+    second = models.ForeignKey(Item, on_delete=models.RESTRICT, related_name="+")
     need = models.PositiveSmallIntegerField()
     taken = models.PositiveSmallIntegerField(default=0)
 
@@ -278,16 +278,16 @@ class Pair(models.Model):
             models.CheckConstraint(condition=models.Q(taken__lte=models.F("need")), name="pair_never_overtaken"),
         ]
         indexes = [
-            models.Index(fields=["topic"], name="pair_wanting", condition=models.Q(taken__lt=models.F("need"))),
+            models.Index(fields=["item_set"], name="pair_wanting", condition=models.Q(taken__lt=models.F("need"))),
         ]
 
     def __str__(self) -> str:
         return f"{self.first_id} / {self.second_id}"
 
     @staticmethod
-    def in_order(sentence: int, other: int) -> tuple[int, int]:
-        """The keys of two sentences in the order of their pair."""
-        return (min(sentence, other), max(sentence, other))
+    def in_order(item: int, other: int) -> tuple[int, int]:
+        """The keys of two items in the order of their pair."""
+        return (min(item, other), max(item, other))
 
 
 class GoldPair(models.Model):
@@ -301,12 +301,12 @@ class GoldPair(models.Model):
         TRAINING = "training", _("practice pair")
         GOLD = "gold", _("gold pair")
 
-    topic = models.ForeignKey(Topic, on_delete=models.CASCADE, related_name="gold_pairs")
+    item_set = models.ForeignKey(ItemSet, on_delete=models.CASCADE, related_name="gold_pairs")
     better = models.ForeignKey(
-        Sentence, on_delete=models.CASCADE, related_name="+", verbose_name=_("more important sentence")
+        Item, on_delete=models.CASCADE, related_name="+", verbose_name=_("more important sentence")
     )
     worse = models.ForeignKey(
-        Sentence, on_delete=models.CASCADE, related_name="+", verbose_name=_("less important sentence")
+        Item, on_delete=models.CASCADE, related_name="+", verbose_name=_("less important sentence")
     )
     use = models.CharField(_("use"), max_length=8, choices=Use.choices, default=Use.GOLD)
     explanation = models.TextField(_("explanation"), blank=True, max_length=2_000)
@@ -324,7 +324,7 @@ class GoldPair(models.Model):
 
 def texts_of(pair: str = "") -> tuple[str, ...]:
     """Arguments of `select_related` for the public names of a pair's texts; `pair`: its lookup path, with `__`."""
-    return tuple(f"{pair}{side}__{own}" for side in ("first", "second") for own in ("document", "topic"))
+    return tuple(f"{pair}{side}__document" for side in ("first", "second"))
 
 
 def order_of(name: str) -> list[str]:
@@ -332,15 +332,15 @@ def order_of(name: str) -> list[str]:
     return [part.zfill(12) if part.isdigit() else part for part in re.split(r"(\d+)", name)]
 
 
-def question_about(topic: Topic, study: Study) -> str:
-    """The question about the topic's pairs. A topic's own question is about sentences, and summaries answer it."""
-    return topic.question or study.question if topic.summaries_of_id is None else study.summary_question
+def question_about(item_set: ItemSet, study: Study) -> str:
+    """The question about the set's pairs. A topic's own question is about sentences, and summaries answer it."""
+    return study.summary_question if item_set.of == "summaries" else item_set.topic.question or study.question
 
 
 class AssignmentQuerySet(models.QuerySet["Assignment"]):
     def to_show(self) -> Self:
         """Load everything that a page shows with them."""
-        return self.select_related("topic", "pair__first", "pair__second", "annotator__study")
+        return self.select_related("item_set__topic", "pair__first", "pair__second", "annotator__study")
 
     def lasting(self) -> Self:
         """All but those of trials."""
@@ -382,18 +382,18 @@ class AssignmentQuerySet(models.QuerySet["Assignment"]):
 
 
 class Design(models.Model):
-    """The systems that pairs of a topic were drawn to distinguish, by sorted names. Written by
+    """The systems that pairs of an item set were drawn to distinguish, by sorted names. Written by
     annotate.judging.designs."""
 
-    topic = models.ForeignKey(Topic, on_delete=models.CASCADE, related_name="designs")
+    item_set = models.ForeignKey(ItemSet, on_delete=models.CASCADE, related_name="designs")
     number = models.PositiveSmallIntegerField()
     systems = models.JSONField()
 
     class Meta:
-        constraints = [models.UniqueConstraint(fields=["topic", "number"], name="design_once_a_number")]
+        constraints = [models.UniqueConstraint(fields=["item_set", "number"], name="design_once_a_number")]
 
     def __str__(self) -> str:
-        return f"{self.topic}: {self.number}"
+        return f"{self.item_set}: {self.number}"
 
 
 class Assignment(models.Model):
@@ -404,7 +404,7 @@ class Assignment(models.Model):
     if the answer is known. `revision` is that of its last judgment, 0 before the first. `key` is random and the only
     thing that a browser learns. `design_weight`: the probability of the pair if all that were left had been equally
     likely, divided by the one it was drawn with; 0 if it was not drawn at random. `drawn_for`: the number of the
-    topic's design, if it was drawn to distinguish systems.
+    set's design, if it was drawn to distinguish systems.
     """
 
     class State(models.TextChoices):
@@ -422,7 +422,7 @@ class Assignment(models.Model):
         GOLD = "gold", _("gold pair")
         REPEAT = "repeat", _("repeat")
 
-    #: The columns that judging changes, under the lock of its topic.
+    #: The columns that judging changes, under the lock of its item set.
     LOCKED = ("state", "holds_place", "revision", "expires_at")
     #: Reasons of pairs whose answer is evidence: these alone take a place, and count.
     WANTED = (Reason.RANDOM, Reason.SUGGESTED, Reason.IMPORTED)
@@ -434,7 +434,7 @@ class Assignment(models.Model):
         OTHER = "other", _("other")
 
     key = models.UUIDField(unique=True, default=uuid.uuid4, editable=False)
-    topic = models.ForeignKey(Topic, on_delete=models.CASCADE, related_name="assignments")
+    item_set = models.ForeignKey(ItemSet, on_delete=models.CASCADE, related_name="assignments")
     annotator = models.ForeignKey(Annotator, on_delete=models.CASCADE, related_name="assignments")
     pair = models.ForeignKey(Pair, on_delete=models.CASCADE, related_name="assignments")
     swapped = models.BooleanField()
@@ -464,7 +464,7 @@ class Assignment(models.Model):
             ),
         ]
         indexes = [
-            models.Index(fields=["topic", "expires_at"], name="assignment_open", condition=models.Q(state="open")),
+            models.Index(fields=["item_set", "expires_at"], name="assignment_open", condition=models.Q(state="open")),
             models.Index(fields=["annotator", "state", "closed_at"], name="assignment_by_annotator"),
             models.Index(fields=["upload"], name="assignment_of_upload", condition=models.Q(upload__isnull=False)),
         ]
@@ -488,23 +488,25 @@ class Assignment(models.Model):
 
     @property
     def question(self) -> str:
-        return question_about(self.topic, self.annotator.study)
+        return question_about(self.item_set, self.annotator.study)
 
     @property
-    def left(self) -> Sentence:
+    def left(self) -> Item:
         """The sentence shown on the left (above, on a phone)."""
         return self.pair.second if self.swapped else self.pair.first
 
     @property
-    def right(self) -> Sentence:
+    def right(self) -> Item:
         return self.pair.first if self.swapped else self.pair.second
 
 
 def _filled(of: str, annotator: Annotator) -> models.F | Coalesce:
-    """How many places `of` a row's pair or topic annotators of this kind hold; people's are in the row itself."""
+    """How many places `of` a row's pair or item set annotators of this kind hold; people's are in the row itself."""
     if annotator.kind == Annotator.TAKES_PLACES:
         return models.F("taken")
-    held = Assignment.objects.holding(annotator.kind).filter(**{of: models.OuterRef("pk" if of == "pair" else "topic")})
+    held = Assignment.objects.holding(annotator.kind).filter(
+        **{of: models.OuterRef("pk" if of == "pair" else "item_set")}
+    )
     number = held.order_by().values(of).annotate(number=models.Count("pk")).values("number")
     return Coalesce(models.Subquery(number), 0)
 
@@ -513,7 +515,7 @@ class ReportedPairQuerySet(models.QuerySet["ReportedPair"]):
     def standing(self) -> Self:
         """Reports whose skip was not undone, and whose sentences still exist."""
         of_their_skip = self.filter(at=models.F("assignment__closed_at")).exclude(assignment__annotator__kind=TRIAL)
-        return of_their_skip.filter(assignment__topic__removal=None).exclude(assignment__skip_reason="")
+        return of_their_skip.filter(assignment__item_set__removal=None).exclude(assignment__skip_reason="")
 
     def unsettled(self) -> Self:
         """Standing reports whose sentences are still judged."""
@@ -569,8 +571,8 @@ class JudgmentQuerySet(models.QuerySet["Judgment"]):
         """Judgments that fits rest on: standing, in a place, not by excluded annotators, of a kind the study counts.
 
         The annotators `also` (keys) are treated as not excluded; where a `kind` is named, it alone counts. Filter by
-        `assignment__topic`, not `topic`: PostgreSQL without statistics would read all judgments of the topic for each
-        of its assignments.
+        `assignment__item_set`, not `item_set`: PostgreSQL without statistics would read all judgments of the set for
+        each of its assignments.
         """
         included = models.Q(assignment__annotator__excluded_at=None)
         if also:
@@ -583,15 +585,15 @@ class JudgmentQuerySet(models.QuerySet["Judgment"]):
 class Judgment(models.Model):
     """One revision of an annotator's answer; (assignment, revision) is the idempotency key: the first stands.
 
-    `why`: the reasons that they tapped, with commas between them; `note`: the reason in their own words. `topic` is
-    where it was given; its assignment moves to the history of that topic if one of its sentences is removed. `at`: None
+    `why`: the reasons that they tapped, with commas between them; `note`: the reason in their own words. `item_set` is
+    where it was given; its assignment moves to the history of that set if one of its sentences is removed. `at`: None
     for one that was made elsewhere, nobody knows when.
     """
 
     ANSWERS = [*((key, _(answer.name)) for key, answer in ANSWERS.items()), (UNDONE, _("undone"))]
 
     assignment = models.ForeignKey(Assignment, on_delete=models.RESTRICT, related_name="judgments")
-    topic = models.ForeignKey(Topic, on_delete=models.CASCADE, related_name="judgments")
+    item_set = models.ForeignKey(ItemSet, on_delete=models.CASCADE, related_name="judgments")
     revision = models.PositiveSmallIntegerField(default=1)
     answer = models.CharField(max_length=7, choices=ANSWERS)
     seconds = models.FloatField(null=True, blank=True)
@@ -607,7 +609,7 @@ class Judgment(models.Model):
             models.UniqueConstraint(fields=["assignment", "revision"], name="judgment_first_answer_stands"),
             models.CheckConstraint(condition=models.Q(revision__gte=1), name="judgment_revision_from_one"),
         ]
-        indexes = [models.Index(fields=["topic", "id"], name="judgment_of_topic")]
+        indexes = [models.Index(fields=["item_set", "id"], name="judgment_of_item_set")]
 
     def __str__(self) -> str:
         return f"{self.assignment_id}.{self.revision}: {self.answer}"
@@ -623,7 +625,7 @@ class Judgment(models.Model):
         return listed(self.why)
 
     @property
-    def in_order(self) -> tuple[Sentence, Sentence]:
+    def in_order(self) -> tuple[Item, Item]:
         """The two sentences, the preferred one first."""
         shown = self.assignment
         return (shown.left, shown.right) if self.given.share else (shown.right, shown.left)

@@ -1,26 +1,26 @@
-"""The worker's progress with topics, and the pairs it suggests. Written by evaluation.records."""
+"""The worker's progress with item sets, and the pairs it suggests. Written by evaluation.records."""
 
 from __future__ import annotations
 
 from django.db import models
 
-from annotate.models.corpus import Sentence, Topic
+from annotate.models.corpus import Item, ItemSet
 
 
-class TopicProgress(models.Model):
-    """The worker's progress with a topic, and in plain words why its last attempt failed (`problem`).
+class ItemSetProgress(models.Model):
+    """The worker's progress with an item set, and in plain words why its last attempt failed (`problem`).
 
-    `is_told`: almost no pair is left there that would distinguish systems: other topics have priority.
-    A topic is out of date if its current texts are not cut, or if `fitted_version` < its tally's data_version.
+    `is_told`: almost no pair is left there that would distinguish systems: other sets have priority.
+    A set is out of date if the current texts are not cut, or if `fitted_version` < its tally's data_version.
     """
 
-    topic = models.OneToOneField(Topic, on_delete=models.CASCADE, related_name="progress")
+    item_set = models.OneToOneField(ItemSet, on_delete=models.CASCADE, related_name="progress")
     fitted_version = models.PositiveBigIntegerField(default=0)
     problem = models.TextField(blank=True)
     is_told = models.BooleanField(default=False)
 
     def __str__(self) -> str:
-        return f"{self.topic}: fitted {self.fitted_version}"
+        return f"{self.item_set}: fitted {self.fitted_version}"
 
 
 class Suggestion(models.Model):
@@ -29,9 +29,9 @@ class Suggestion(models.Model):
     `is_random`: drawn as if all pairs were equally likely. `design_weight`, `drawn_for`: as in an assignment.
     """
 
-    topic = models.ForeignKey(Topic, on_delete=models.CASCADE, related_name="suggestions")
-    first = models.ForeignKey(Sentence, on_delete=models.CASCADE, related_name="+")
-    second = models.ForeignKey(Sentence, on_delete=models.CASCADE, related_name="+")
+    item_set = models.ForeignKey(ItemSet, on_delete=models.CASCADE, related_name="suggestions")
+    first = models.ForeignKey(Item, on_delete=models.CASCADE, related_name="+")
+    second = models.ForeignKey(Item, on_delete=models.CASCADE, related_name="+")
     rank = models.PositiveIntegerField()
     is_random = models.BooleanField(default=False)
     design_weight = models.FloatField(default=0.0)
@@ -39,7 +39,7 @@ class Suggestion(models.Model):
 
     class Meta:
         constraints = [
-            models.UniqueConstraint(fields=["topic", "rank"], name="suggestion_one_a_rank"),
+            models.UniqueConstraint(fields=["item_set", "rank"], name="suggestion_one_a_rank"),
             models.CheckConstraint(condition=models.Q(first__lt=models.F("second")), name="suggestion_in_order"),
         ]
 

@@ -11,7 +11,7 @@ from typing import Self
 from django.db import models
 from django.utils.translation import gettext_lazy as _
 
-from annotate.models.corpus import Sentence, Summary, System, Topic
+from annotate.models.corpus import Item, ItemSet, Summary, System
 from annotate.models.judging import Annotator
 from annotate.models.study import Study
 from preferendum.results import (
@@ -38,8 +38,8 @@ class ScoredBy(models.TextChoices):
 
 class FitQuerySet(models.QuerySet["Fit"]):
     def newest(self, scored_by: str = ScoredBy.RECOMMENDED) -> Self:
-        """The fit of each topic whose utilities and scores are kept."""
-        return self.filter(data_version=models.F("topic__progress__fitted_version"), scored_by=scored_by)
+        """The fit of each item set whose utilities and scores are kept."""
+        return self.filter(data_version=models.F("item_set__progress__fitted_version"), scored_by=scored_by)
 
 
 class Compared(models.Model):
@@ -61,7 +61,7 @@ class Compared(models.Model):
 
 
 class Fit(Compared):
-    """One estimate for one topic with everything that it rests on. Utilities and scores are kept for the newest one.
+    """One estimate for one item set with everything that it rests on. Utilities and scores are kept for the newest one.
 
     `curve`: the scores with fewer judgments, fewest first; the last point is this fit. `curve_owed`: the curve has
     gaps, which are filled once no topic waits for scores. `covariance`: of the scores; `words`: the source words that
@@ -69,7 +69,7 @@ class Fit(Compared):
     """
 
     scored_by = models.CharField(max_length=12, choices=ScoredBy.choices, default=ScoredBy.RECOMMENDED)
-    topic = models.ForeignKey(Topic, on_delete=models.CASCADE, related_name="fits")
+    item_set = models.ForeignKey(ItemSet, on_delete=models.CASCADE, related_name="fits")
     data_version = models.PositiveBigIntegerField()
     judgments = models.PositiveIntegerField()
     last_judgment_id = models.PositiveBigIntegerField(default=0)
@@ -89,12 +89,12 @@ class Fit(Compared):
 
     class Meta:
         constraints = [
-            models.UniqueConstraint(fields=["topic", "data_version", "scored_by"], name="fit_once_a_version")
+            models.UniqueConstraint(fields=["item_set", "data_version", "scored_by"], name="fit_once_a_version")
         ]
-        indexes = [models.Index(fields=["topic"], name="fit_curve_owed", condition=models.Q(curve_owed=True))]
+        indexes = [models.Index(fields=["item_set"], name="fit_curve_owed", condition=models.Q(curve_owed=True))]
 
     def __str__(self) -> str:
-        return f"{self.topic} at {self.data_version}"
+        return f"{self.item_set} at {self.data_version}"
 
     @property
     def curve_points(self) -> tuple[CurvePoint, ...]:
@@ -118,7 +118,7 @@ class Utility(models.Model):
 
     scored_by = models.CharField(max_length=12, choices=ScoredBy.choices, default=ScoredBy.RECOMMENDED)
     fit = models.ForeignKey(Fit, on_delete=models.CASCADE, related_name="utilities")
-    sentence = models.ForeignKey(Sentence, on_delete=models.CASCADE, related_name="utilities")
+    sentence = models.ForeignKey(Item, on_delete=models.CASCADE, related_name="utilities")
     strength = models.FloatField()
     utility = models.FloatField()
     value = models.FloatField()

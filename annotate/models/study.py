@@ -7,6 +7,7 @@ import secrets
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from django.apps import apps
 from django.conf import settings
 from django.core.exceptions import ValidationError
 from django.core.validators import MaxValueValidator, MinValueValidator, RegexValidator
@@ -52,18 +53,21 @@ def new_link_key() -> str:
     return secrets.token_hex(16)
 
 
-#: The versions that are summed up over topics, and the column of the topic that keeps each while its row is deleted.
+#: The versions that are summed up over a study's item sets or topics, and the column there that keeps each while its
+#: row is deleted.
 LAST = {
-    "tally__data_version": "last_data_version",
-    "progress__fitted_version": "last_data_version",
-    "metrics__version": "last_scored_version",
+    "tally__data_version": ("ItemSet", "last_data_version"),
+    "progress__fitted_version": ("ItemSet", "last_data_version"),
+    "metrics__version": ("Topic", "last_scored_version"),
 }
 
 
 def total_of_topics(version: str) -> Combinable:
-    """The sum of a version over a study's topics; None without topics."""
-    now, last = Coalesce(models.F(f"topics__{version}"), 0), models.F(f"topics__{LAST[version]}")
-    return models.Sum(Greatest(now, last))
+    """The sum of a version over a study's item sets or topics, for each study of a query; None without any."""
+    table, last = LAST[version]
+    rows = apps.get_model("annotate", table)._base_manager.filter(study=models.OuterRef("pk"))
+    total = models.Sum(Greatest(Coalesce(models.F(version), 0), models.F(last)))
+    return models.Subquery(rows.order_by().values("study").annotate(total=total).values("total"))
 
 
 def sum_of_topics(version: str) -> Combinable:

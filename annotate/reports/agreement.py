@@ -9,7 +9,7 @@ from typing import Any
 from django.db.models import Count, Q
 from django.utils.translation import gettext as _
 
-from annotate.models import Annotator, Assignment, Judgment, Pair, Result, Study, Topic
+from annotate.models import Annotator, Assignment, ItemSet, Judgment, Pair, Result, Study
 from annotate.models.judging import texts_of
 from preferendum.formats.answers import HALF, share_of_first
 from preferendum.results import StudyAgreement, from_json
@@ -32,25 +32,28 @@ class Dispute:
 def named(row: Result) -> NamedAgreement:
     """The record with names in place of keys."""
     record = from_json(StudyAgreement, row.record)
-    pairs = Pair.objects.select_related(*texts_of(), "topic")
+    pairs = Pair.objects.select_related(*texts_of(), "item_set__topic")
     assert row.study is not None, "this is of a study"
-    given = Assignment.objects.work().filter(topic__study=row.study_id, annotator__kind=row.study.leading_kind)
+    given = Assignment.objects.work().filter(item_set__study=row.study_id, annotator__kind=row.study.leading_kind)
     of_reason = {reason: Count("pk", filter=Q(reason=reason)) for reason in ("repeat", "gold")}
     again = Count("pk", filter=_IN_PLACE) - Count("pair", filter=_IN_PLACE, distinct=True)
     sums = given.aggregate(answers=Count("pk"), again=again, **of_reason)
     disputed = pairs.in_bulk([pair.pair for pair in record.disputed])
+    item_sets = list(ItemSet.objects.filter(study=row.study_id).select_related("topic"))
     return NamedAgreement(
         record,
-        {topic.pk: _named(topic) for topic in Topic.asked.filter(study=row.study_id).order_by("position")},
+        {own.pk: _named(own) for own in item_sets},
         dict(Annotator.objects.filter(pk__in=record.table.annotators).values_list("pk", "pseudonym")),
-        {key: (pair.topic.name, pair.first.name, pair.second.name) for key, pair in disputed.items()},
+        {key: (pair.item_set.topic.name, pair.first.name, pair.second.name) for key, pair in disputed.items()},
         sums["answers"],
         (sums["again"], sums["repeat"], sums["gold"]),
+        {own.pk: own.topic_id for own in item_sets},
     )
 
 
-def _named(topic: Topic) -> str:
-    return _("%(topic)s (summaries)") % {"topic": topic} if topic.compares_summaries else str(topic)
+def _named(item_set: ItemSet) -> str:
+    topic = str(item_set.topic)
+    return _("%(topic)s (summaries)") % {"topic": topic} if item_set.of == "summaries" else topic
 
 
 def most_disputed(study: Study) -> tuple[Dispute, ...]:
@@ -77,14 +80,14 @@ COLUMNS = ("assignment__pair_id", "assignment__annotator_id", "assignment__swapp
 def _counted(study: Study) -> Any:
     """Judgments that count, of the leading kind of annotators, of pairs that they saw for the first time."""
     of_kind = Judgment.objects.counted().filter(assignment__annotator__kind=study.leading_kind)
-    return of_kind.filter(topic__study=study, assignment__occasion=0)
+    return of_kind.filter(item_set__study=study, assignment__occasion=0)
 
 
 def _disputes(rows: Any) -> tuple[Dispute, ...]:
     sides: dict[int, dict[float, list[int]]] = {}
     for pair, annotator, swapped, answer in rows.values_list(*COLUMNS):
         sides.setdefault(pair, {1.0: [], 0.0: [], HALF: []})[share_of_first(answer, swapped)].append(annotator)
-    pairs = Pair.objects.select_related(*texts_of(), "topic").in_bulk(list(sides))
+    pairs = Pair.objects.select_related(*texts_of(), "item_set__topic").in_bulk(list(sides))
     annotators = Annotator.objects.in_bulk(
         {key for of_pair in sides.values() for several in of_pair.values() for key in several}
     )

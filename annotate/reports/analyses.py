@@ -18,6 +18,7 @@ from annotate.models import (
     ComputedScore,
     Fit,
     HumanScore,
+    ItemSetProgress,
     Judgment,
     MetricScore,
     PyramidAnnotation,
@@ -28,7 +29,6 @@ from annotate.models import (
     Study,
     Topic,
     TopicMetrics,
-    TopicProgress,
 )
 from annotate.models.analysis import version_of_examinations
 from annotate.models.crowd import version_of_groups
@@ -130,9 +130,7 @@ class Opened:
         """On all judgments, or on those of the leaderboard that it is about."""
         first_place = diagnostics.examined(study) if self.analysis.name in diagnostics.FIRST_PLACE else ""
         scored_by = self.asked.get("scored_by", first_place)
-        return (
-            rests_on.of_topics(study, boards.asked_about(study, scored_by)) if scored_by else rests_on.of_study(study)
-        )
+        return rests_on.of_sets(study, boards.asked_about(study, scored_by)) if scored_by else rests_on.of_study(study)
 
     @property
     def needs(self) -> str:
@@ -274,7 +272,7 @@ def _convergence(study: Study) -> Stored:
     rows = _by_dimension(study, "convergence")
     records: dict[tuple[str, ...], Record] = {keys: partial(_curves, row) for keys, row in rows.items()}
     stored = _of_metrics(study, "convergence", records)
-    judged = Fit.objects.newest().filter(topic__study=study, judgments__gt=0)
+    judged = Fit.objects.newest().filter(item_set__study=study, judgments__gt=0)
     is_possible = stored.is_possible and (bool(records) or judged.exists())
     noted = Result.objects.head(study, "convergence").record
     progress = _so_far(noted or {}) if stored.is_old else ""
@@ -365,7 +363,7 @@ def _scores_of_summaries(study: Study) -> Stored:
     for topic, system in summaries:
         by_topic.setdefault(topic, []).append(system)
     topics = Topic.objects.filter(study=study)
-    versions = ("text_version", "peers_version", "metrics__version", "progress__fitted_version")
+    versions = ("text_version", "peers_version", "metrics__version", "sentence_set__progress__fitted_version")
     return Stored(
         {
             (topic, system): partial(metric_scores.of_study, study, topic, system)
@@ -380,16 +378,16 @@ def _scores_of_summaries(study: Study) -> Stored:
 
 
 def _fitted(topic: Topic) -> int:
-    return TopicProgress.objects.filter(topic=topic).values_list("fitted_version", flat=True).first() or 0
+    return ItemSetProgress.objects.filter(item_set=topic.pk).values_list("fitted_version", flat=True).first() or 0
 
 
-_JUDGED = Exists(Fit.objects.newest().filter(topic=OuterRef("pk"), judgments__gt=0))
+_JUDGED = Exists(Fit.objects.newest().filter(item_set=OuterRef("pk"), judgments__gt=0))
 
 
 def _unexamined(study: Study) -> QuerySet[Topic]:
     """The topics whose diagnostics are older than their fit, or not there yet."""
     done = Result.objects.of_topics(study, "diagnostics").filter(topic=OuterRef("pk"))
-    is_done = Exists(done.filter(version__gte=OuterRef("progress__fitted_version")))
+    is_done = Exists(done.filter(version__gte=OuterRef("sentence_set__progress__fitted_version")))
     return Topic.objects.filter(_JUDGED, ~is_done, study=study)
 
 
@@ -501,8 +499,8 @@ def _both_questions(study: Study) -> Stored:
         return BothQuestions.of(by_sentences.score, by_summaries.everyone, by_sentences.everyone)
 
     records: dict[tuple[str, ...], Record] = {} if None in two else {(): record}
-    answers = Judgment.objects.counted().filter(assignment__topic__study=study)
-    are_judged = (answers.filter(assignment__topic__summaries_of__isnull=own).exists() for own in (False, True))
+    answers = Judgment.objects.counted().filter(assignment__item_set__study=study)
+    are_judged = (answers.filter(assignment__item_set__of=own).exists() for own in ("summaries", "sentences"))
     return replace(stored, records=records, is_possible=bool(records) or all(are_judged))
 
 

@@ -56,7 +56,7 @@ def of(annotator: Annotator) -> QuerySet[Judgment]:
         .filter(assignment__annotator=annotator)
         .order_by(F("at").desc(nulls_last=True), "-pk")
     )
-    return rows.select_related("assignment__topic", *texts_of("assignment__pair__"))
+    return rows.select_related("assignment__item_set__topic", *texts_of("assignment__pair__"))
 
 
 def sittings(annotator: Annotator) -> list[Sitting]:

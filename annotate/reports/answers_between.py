@@ -35,8 +35,10 @@ class Against:
 def against(summary: Summary) -> tuple[Against, ...]:
     """The summaries that it was compared with, by system, in answers that count."""
     pair = "assignment__pair"
-    rows = Judgment.objects.counted().filter(assignment__topic__summaries_of=summary.topic_id)
-    columns = (f"{pair}__first__document__name", f"{pair}__second__document__name", "assignment__swapped", "answer")
+    rows = Judgment.objects.counted().filter(
+        assignment__item_set__topic=summary.topic_id, assignment__item_set__of="summaries"
+    )
+    columns = (f"{pair}__first__system", f"{pair}__second__system", "assignment__swapped", "answer")
     own, given = summary.system.name, defaultdict[str, Counter[str]](Counter)
     for first, second, swapped, answer in rows.values_list(*columns):
         if own in (first, second):

@@ -9,7 +9,7 @@ from typing import Any
 
 from django.db.models import Q, QuerySet
 
-from annotate.models import Fit, Judgment, Score, Sentence, Study, System, Topic, Utility
+from annotate.models import Fit, Item, ItemSet, Judgment, Score, Study, System, Topic, Utility
 from annotate.reports import leaderboard as boards
 from annotate.reports.leaderboard import Board
 from preferendum.formats.answers import PREFERENCES, SIDES, share_of_first, turned
@@ -29,7 +29,7 @@ LIGHT = 0.01
 class SentenceLead:
     """What a sentence adds to the difference of two systems (below 0: in favour of the second)."""
 
-    sentence: Sentence
+    sentence: Item
     utility: Utility
     contribution: float
 
@@ -42,8 +42,8 @@ class AnswerLead:
     all these answers.
     """
 
-    preferred: Sentence
-    other: Sentence
+    preferred: Item
+    other: Item
     times: int
     of: int
     weight: float
@@ -112,11 +112,11 @@ def of_two(study: Study, board: Board, first: Keyed, second: Keyed) -> TwoSystem
 
 def _reasons(study: Study, first: str, second: str) -> Iterator[Reason]:
     """The reasons that were given for answers about summaries of the two."""
-    pair, of = "assignment__pair", "assignment__topic__summaries_of"
-    names = {f"{pair}__{side}__document__name__in": (first, second) for side in ("first", "second")}
-    topics = Topic.asked.filter(study=study, summaries_of__isnull=False)
-    rows = Judgment.objects.counted().exclude(why="", note="").filter(**names, assignment__topic__in=topics)
-    columns = (f"{pair}__first__document__name", "assignment__swapped", "answer", "why", "note", of, f"{of}__name")
+    pair, of = "assignment__pair", "assignment__item_set__topic"
+    names = {f"{pair}__{side}__system__in": (first, second) for side in ("first", "second")}
+    of_summaries = ItemSet.objects.filter(study=study, of="summaries")
+    rows = Judgment.objects.counted().exclude(why="", note="").filter(**names, assignment__item_set__in=of_summaries)
+    columns = (f"{pair}__first__system", "assignment__swapped", "answer", "why", "note", of, f"{of}__name")
     for stored_first, swapped, answer, why, note, key, name in rows.values_list(*columns):
         given = turned(answer, swapped != (stored_first == second))
         yield Reason((key, name), [*SIDES, given].index(given), tuple(listed(why)), note)
@@ -137,7 +137,7 @@ def of_topic(fit: Fit, first: System, second: System) -> TopicComparison | None:
         first=WordsApart.of(of_first),
         second=WordsApart.of(of_second),
         sentences=sentences,
-        answers=_answers(fit.topic, weights, [lead.sentence.pk for lead in sentences]),
+        answers=_answers(fit.item_set_id, weights, [lead.sentence.pk for lead in sentences]),
     )
 
 
@@ -154,9 +154,8 @@ def _planned(board: Board, difference: Difference | None) -> int | None:
 
 def lines(topics: QuerySet[Topic], first: Keyed, second: Keyed, scored_by: str) -> Iterator[TopicLine]:
     """One line a topic, in the study's order."""
-    asked = Topic.asked.filter(Q(pk__in=topics) | Q(summaries_of__in=topics))
-    newest = Fit.objects.newest(scored_by).filter(topic__in=asked)
-    differences = dict(newest.values_list("topic", "differences"))
+    newest = Fit.objects.newest(scored_by).filter(item_set__topic__in=topics)
+    differences = dict(newest.values_list("item_set", "differences"))
     rows = Score.objects.filter(fit__in=newest, summary__system__in=(first[0], second[0]))
     columns = ("summary__topic", "summary__system", "score")
     scores = {(topic, system): score for topic, system, score in rows.values_list(*columns)}
@@ -191,7 +190,7 @@ def _weights(of_first: Iterable[WordTerm], of_second: Iterable[WordTerm], words:
 
 def _sentences(fit: Fit, weights: Mapping[int, float], words: SourceWords, score: str) -> tuple[SentenceLead, ...]:
     """The sentences that add most to the difference, which is the sum over all of them."""
-    rows = Utility.objects.filter(fit=fit, sentence__in=weights).select_related("sentence__document", "sentence__topic")
+    rows = Utility.objects.filter(fit=fit, sentence__in=weights).select_related("sentence__document")
 
     def contribution(utility: Utility) -> float:
         ahead = utility.value - words.mean
@@ -203,10 +202,10 @@ def _sentences(fit: Fit, weights: Mapping[int, float], words: SourceWords, score
     return tuple(sorted(weighty, key=lambda lead: -abs(lead.contribution))[:MOST_SENTENCES])
 
 
-def _answers(topic: Topic, weights: Mapping[int, float], sentences: Sequence[int]) -> tuple[AnswerLead, ...]:
+def _answers(item_set: int, weights: Mapping[int, float], sentences: Sequence[int]) -> tuple[AnswerLead, ...]:
     """The answers about these sentences whose two sentences differ most in weight."""
     about = Q(assignment__pair__first__in=sentences) | Q(assignment__pair__second__in=sentences)
-    rows = Judgment.objects.counted().filter(about, assignment__topic=topic).order_by()
+    rows = Judgment.objects.counted().filter(about, assignment__item_set=item_set).order_by()
     columns = ("assignment__pair__first", "assignment__pair__second", "assignment__swapped", "answer", "why", "note")
     preferred: Counter[tuple[int, int]] = Counter()
     given: Counter[frozenset[int]] = Counter()
@@ -223,7 +222,7 @@ def _answers(topic: Topic, weights: Mapping[int, float], sentences: Sequence[int
 
     chosen = sorted(preferred, key=lambda pair: (-abs(weight(pair)) * preferred[pair], pair))[:MOST_ANSWERS]
     keys = {key for pair in chosen for key in pair}
-    named = Sentence.objects.select_related("document", "topic").in_bulk(keys)
+    named = Item.objects.select_related("document").in_bulk(keys)
     return tuple(
         AnswerLead(
             *(named[pair[0]], named[pair[1]], preferred[pair], given[both], weight(pair)), words[both], notes[both]

@@ -9,7 +9,7 @@ from typing import Any
 from django.db.models import F
 from django.utils.translation import gettext as _
 
-from annotate.models import Annotator, Judgment, Ranking, Result, ScoredBy, Sentence, Study, Topic
+from annotate.models import Annotator, Item, Judgment, Ranking, Result, ScoredBy, Study
 from annotate.models.judging import texts_of
 from annotate.reports.leaderboard import headline
 from annotate.reports.what_if import score_of
@@ -36,10 +36,12 @@ def misfits(study: Study) -> tuple[MisfittingSentence, ...]:
     """The study's sentences with the largest standardized residuals."""
     of_study = [from_json(Misfit, misfit) for _row, several in _examined(study, "misfits") for misfit in several]
     worst = sorted(of_study, key=lambda misfit: -abs(misfit.z))[:MISFITS]
-    rows = Sentence.objects.select_related("topic", "document").filter(pk__in=[misfit.sentence for misfit in worst])
-    sentences: dict[Key, Sentence] = {sentence.pk: sentence for sentence in rows}
+    rows = Item.objects.select_related("item_set__topic", "document").filter(
+        pk__in=[misfit.sentence for misfit in worst]
+    )
+    sentences: dict[Key, Item] = {sentence.pk: sentence for sentence in rows}
     named = ((sentences[misfit.sentence], misfit) for misfit in worst if misfit.sentence in sentences)
-    return tuple(MisfittingSentence(row.topic.name, row.name, row.text, misfit) for row, misfit in named)
+    return tuple(MisfittingSentence(row.item_set.topic.name, row.name, row.text, misfit) for row, misfit in named)
 
 
 def _examined(study: Study, part: str) -> Iterator[tuple[Any, Any]]:
@@ -89,9 +91,9 @@ def found_set(row: Result) -> FoundSet:
     """The smallest set, with those of its judgments that still stand."""
     smallest = row.read(SmallestSet)
     rows = Judgment.objects.standing().filter(pk__in=smallest.judgments if smallest else ())
-    rows = rows.select_related("assignment__topic", "assignment__annotator", *texts_of("assignment__pair__"))
+    rows = rows.select_related("assignment__item_set__topic", "assignment__annotator", *texts_of("assignment__pair__"))
     is_open = smallest and row.study and _is_open(row.study, smallest.first, smallest.instead)
-    answers = tuple(map(_answer, rows.order_by("assignment__topic__position", "pk")))
+    answers = tuple(map(_answer, rows.order_by("assignment__item_set", "pk")))
     return FoundSet(smallest, answers, bool(is_open))
 
 
@@ -122,13 +124,13 @@ def _answer(judgment: Judgment) -> AnswerOfSet:
     return AnswerOfSet(
         judgment.pk,
         (shown.annotator.pk, shown.annotator.pseudonym),
-        str(shown.topic),
-        _named(sentence, shown.topic),
+        str(shown.item_set),
+        _named(sentence),
         _(judgment.given.relation),
-        _named(other, shown.topic),
+        _named(other),
         f"{judgment.at:%Y-%m-%d %H:%M:%S}" if judgment.at else "",
     )
 
 
-def _named(text: Sentence, topic: Topic) -> str:
-    return text.document.name if topic.compares_summaries else text.text
+def _named(item: Item) -> str:
+    return item.system or item.text

@@ -8,11 +8,11 @@ from datetime import datetime, timedelta
 from django.db.models import Count, Min
 from django.utils import timezone
 
-from annotate.models import Judgment, Ranking, ScoredBy, Sentence, Study, Topic
+from annotate.models import Item, ItemSet, Judgment, Ranking, ScoredBy, Study
 from annotate.models.judging import JudgmentQuerySet
 from annotate.reports import minutes, rests_on
 from annotate.reports.leaderboard import asked_about
-from annotate.reports.study import counts_by_topic, wanted_of
+from annotate.reports.study import counts_by_set, wanted_of
 from preferendum.metrics.names import WIN_RATE
 from preferendum.results import Forecast as Record
 from preferendum.results import Ground, SummaryForecast
@@ -53,15 +53,15 @@ def of_summaries(study: Study, record: SummaryForecast) -> StudyForecast:
     known.
     """
     asked = asked_about(study, ScoredBy.WIN_RATE)
-    seconds = minutes.seconds(study, asked) or Sentence.objects.paces(study).get(True, record.seconds)
+    seconds = minutes.seconds(study, asked) or Item.objects.paces(study).get(True, record.seconds)
     ranking = Ranking.objects.filter(study=study, scored_by=ScoredBy.WIN_RATE).first()
     ground = ranking.own_ground if ranking else Ground()
     return StudyForecast(record, WIN_RATE, study.summary_judgments_per_topic, seconds, False, ground)
 
 
 def _is_old(study: Study, record: Record) -> bool:
-    judged = Sentence.objects.to_judge().of_sources(study)
-    now = judged.aggregate(topics=Count("topic", distinct=True), sentences=Count("pk"))
+    judged = Item.objects.to_judge().of_sources(study)
+    now = judged.aggregate(topics=Count("item_set", distinct=True), sentences=Count("pk"))
     sentences = round(record.topics * record.sentences)  # a mean is stored
     share = 1.0 if record.are_standard else study.random_share
     asked = study.judgments_per_pair, share, study.stop_rule
@@ -73,14 +73,12 @@ def _is_old(study: Study, record: Record) -> bool:
 
 def course(study: Study) -> Course:
     """The study's progress, by the judgments that count of the leading kind of annotators."""
-    asked = Topic.asked.filter(study=study)
-    topics = list(asked)
-    to_judge = counts_by_topic(Sentence.objects.to_judge().filter(topic__in=topics))
-    by_topic = {
-        topic.pk: wanted_of(study, to_judge.get(topic.pk, 0), of_summaries=topic.compares_summaries) for topic in topics
-    }
-    judged = rests_on.by_topic(study, topics)
-    done, wanted = sum(min(judged[key].leading, own) for key, own in by_topic.items()), sum(by_topic.values())
+    asked = ItemSet.objects.filter(study=study)
+    sets = list(asked)
+    to_judge = counts_by_set(Item.objects.to_judge().filter(item_set__in=sets))
+    by_set = {own.pk: wanted_of(study, to_judge.get(own.pk, 0), of_summaries=own.of == "summaries") for own in sets}
+    judged = rests_on.by_set(study, sets)
+    done, wanted = sum(min(judged[key].leading, own) for key, own in by_set.items()), sum(by_set.values())
     now = timezone.now()
     recent = (
         _counted(study)
@@ -92,11 +90,11 @@ def course(study: Study) -> Course:
     to_come = wanted - done
     ends_at = now + timedelta(days=min(to_come / a_day, 36_500)) if a_day and to_come else None
     seconds = minutes.seconds(study, asked)
-    return Course(done, wanted, seconds, a_day, ends_at, Sentence.objects.pace(study) if seconds is None else seconds)
+    return Course(done, wanted, seconds, a_day, ends_at, Item.objects.pace(study) if seconds is None else seconds)
 
 
 def _counted(study: Study) -> JudgmentQuerySet:
-    return Judgment.objects.counted(kind=study.leading_kind).filter(assignment__topic__study=study).order_by()
+    return Judgment.objects.counted(kind=study.leading_kind).filter(assignment__item_set__study=study).order_by()
 
 
 def _a_day(judgments: int, since: datetime | None, now: datetime) -> float | None:

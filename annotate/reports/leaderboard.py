@@ -19,18 +19,19 @@ from django.utils.translation import gettext as _
 from annotate.database.snapshot import snapshot
 from annotate.models import (
     Fit,
+    Item,
+    ItemSet,
+    ItemSetProgress,
     Judgment,
     Ranking,
     Result,
     Score,
     ScoredBy,
-    Sentence,
     Study,
     Summary,
     Topic,
-    TopicProgress,
 )
-from annotate.models.corpus import NEEDS_DOCUMENTS, UNFITTED
+from annotate.models.corpus import NEEDS_DOCUMENTS, unfitted
 from annotate.models.study import sum_of_topics
 from annotate.reports import minutes, rests_on
 from annotate.reports.method import value_in_words
@@ -265,19 +266,19 @@ def _rankings(study: Study) -> list[tuple[Any, ...]]:
 
 
 def _version_of_study(study: Study, rankings: Sequence[tuple[Any, ...]], has_worker: bool) -> str:
-    asked = _versions(Topic.asked.filter(study=study))
+    asked = _versions(ItemSet.objects.filter(study=study))
     return _version(rankings, study.score, study.compares, asked, has_worker)
 
 
 def is_behind(study: Study) -> bool:
     """Whether the board waits for newer judgments or texts; topics that failed add none."""
-    waiting = Topic.asked.filter(UNFITTED, study=study)
+    waiting = ItemSet.objects.filter(unfitted(), study=study)
     return waiting.exclude(progress__problem__gt="").exists()
 
 
 def version_of_topic(topic: Topic) -> str:
     """Changes with everything that the topic's board shows."""
-    asked = Topic.asked.filter(Q(pk=topic.pk) | Q(summaries_of=topic))
+    asked = ItemSet.objects.filter(topic=topic)
     return _version(topic.study.score, topic.study.compares, _versions(asked), worker_is_there())
 
 
@@ -293,8 +294,8 @@ def of_study(study: Study, scored_by: str = "") -> Board:
     results, people, ranked = _standings(ranking) if ranking else ([], (), ())
     differences = ranking.system_differences if ranking else ()
     settings = ranking.settings if ranking else {}
-    topics = asked_about(study, scored_by)
-    both, of_topics = rests_on.by_question(study, Topic.asked.filter(study=study)), _states(topics)
+    item_sets = asked_about(study, scored_by)
+    both, of_topics = rests_on.by_question(study, ItemSet.objects.filter(study=study)), _states(item_sets)
     rests = both[scored_by == ScoredBy.WIN_RATE]
     to_judge = [topic for topic in of_topics if not topic.lacks_documents]
     return Board(
@@ -315,15 +316,15 @@ def of_study(study: Study, scored_by: str = "") -> Board:
         settings=settings,
         program_version=fits[0].program_version if fits else "",
         behind=sum(topic.is_behind for topic in of_topics),
-        failures=_failures(topics),
+        failures=_failures(item_sets),
         is_outdated=bool(results) and is_outdated(study, scored_by, settings),
         added_prior=sum(needs_prior(fit) for fit in fits),
         problem=ranking.problem if ranking else "",
         has_worker=has_worker,
         version=version,
-        effort=partial(minutes.effort, study, topics),
+        effort=partial(minutes.effort, study, item_sets),
         is_old=partial(_is_old, study, scored_by, ranking, fits),
-        by_length=partial(_by_length, study, scored_by, topics, results),
+        by_length=partial(_by_length, study, scored_by, item_sets, results),
         agreement=partial(_agreement, study, scored_by),
         ways=ways_of_scoring(study, [way for way, judgments, *_rest in rankings if judgments]),
         without_documents=len(of_topics) - len(to_judge),
@@ -355,9 +356,9 @@ def of_topic(topic: Topic, scored_by: str = "") -> Board:
     """The systems in one topic, by the score of their summary."""
     scored_by = scored_by or headline(topic.study)
     version = version_of_topic(topic)
-    topics = asked_about(topic.study, scored_by, topic)
-    both = rests_on.by_question(topic.study, Topic.asked.filter(Q(pk=topic.pk) | Q(summaries_of=topic)))
-    rests, fit = both[scored_by == ScoredBy.WIN_RATE], newest_fit(topics.first(), scored_by)
+    item_sets = asked_about(topic.study, scored_by, topic)
+    both = rests_on.by_question(topic.study, ItemSet.objects.filter(topic=topic))
+    rests, fit = both[scored_by == ScoredBy.WIN_RATE], newest_fit(item_sets.first(), scored_by)
     scores = list(Score.objects.filter(fit=fit).select_related("summary__system")) if fit else []
     ranked = {score.summary.system.name: score for score in scores if score.score is not None}
     differences = fit.system_differences if fit else ()
@@ -390,16 +391,16 @@ def of_topic(topic: Topic, scored_by: str = "") -> Board:
         fitted_at=fit.created_at if fit else None,
         settings=settings,
         program_version=fit.program_version if fit else "",
-        behind=topics.filter(UNFITTED).count(),
-        failures=_failures(topics),
+        behind=item_sets.filter(unfitted()).count(),
+        failures=_failures(item_sets),
         is_outdated=bool(scores) and is_outdated(topic.study, scored_by, settings),
         added_prior=int(fit is not None and needs_prior(fit)),
         problem="",
         has_worker=worker_is_there(),
         version=version,
-        effort=partial(minutes.effort, topic.study, topics),
+        effort=partial(minutes.effort, topic.study, item_sets),
         is_old=lambda: False,
-        by_length=partial(_by_length, topic.study, scored_by, topics, results),
+        by_length=partial(_by_length, topic.study, scored_by, item_sets, results),
         ways=ways_of_scoring(topic.study),
         of_topic=True,
     )
@@ -417,21 +418,20 @@ def ends_of(score: str, values: Sequence[float]) -> tuple[float, float]:
     return (-max(-low, high), max(-low, high)) if score == "importance" else (low, high)
 
 
-def asked_about(study: Study, scored_by: str, topic: Topic | None = None) -> QuerySet[Topic]:
-    """The topics of questions that these scores rest on: the summaries of each topic (or of one), or topics with their
-    sentences."""
-    asked = Topic.asked.filter(study=study, summaries_of__isnull=scored_by != ScoredBy.WIN_RATE)
-    return asked if topic is None else asked.filter(Q(pk=topic.pk) | Q(summaries_of=topic))
+def asked_about(study: Study, scored_by: str, topic: Topic | None = None) -> QuerySet[ItemSet]:
+    """The item sets that these scores rest on: of all topics of the study, or of one."""
+    asked = ItemSet.objects.filter(study=study, of="summaries" if scored_by == ScoredBy.WIN_RATE else "sentences")
+    return asked if topic is None else asked.filter(topic=topic)
 
 
-def newest_fit(topic: Topic | None, scored_by: str = ScoredBy.RECOMMENDED) -> Fit | None:
-    """The fit of the topic's current utilities and scores."""
-    return Fit.objects.filter(topic=topic, scored_by=scored_by).order_by("-data_version").first()
+def newest_fit(item_set: ItemSet | None, scored_by: str = ScoredBy.RECOMMENDED) -> Fit | None:
+    """The fit of the item set's current utilities and scores."""
+    return Fit.objects.filter(item_set=item_set, scored_by=scored_by).order_by("-data_version").first()
 
 
 def newest_fits(study: Study, scored_by: str = ScoredBy.RECOMMENDED) -> list[Fit]:
-    """The newest fit of each topic that has one."""
-    newest = Fit.objects.newest(scored_by).filter(topic__study=study).order_by("topic__position")
+    """The newest fit of each item set that has one."""
+    newest = Fit.objects.newest(scored_by).filter(item_set__study=study).order_by("item_set")
     return list(newest.defer("covariance", "differences", "words"))
 
 
@@ -459,13 +459,12 @@ def what_is_missing(study: Study, topic: Topic | None = None) -> str:
     number = topics.aggregate(all=Count("pk"), bare=Count("pk", filter=NEEDS_DOCUMENTS))
     if not number["all"]:
         return "topics"
-    asks = Topic.asked.filter(summaries_of__in=topics) if study.compares != "sentences" else Topic.objects.none()
-    if number["bare"] == number["all"] and not asks.exists():
+    compared = ItemSet.objects.filter(topic__in=topics, of="summaries")
+    if number["bare"] == number["all"] and (study.compares == "sentences" or not compared.exists()):
         return "documents"
     if not Summary.objects.filter(topic__in=topics).exists():
         return "summaries"
-    about = Q(assignment__topic__in=topics) | Q(assignment__topic__summaries_of__in=topics)
-    if not Judgment.objects.counted().filter(about).exists():
+    if not Judgment.objects.counted().filter(assignment__item_set__topic__in=topics).exists():
         return "judgments"
     return "" if worker_is_there() else "worker"
 
@@ -491,9 +490,9 @@ def _z(difference: Difference, tests: int) -> float:
     return min(by_interval, z_of(difference.p, tests, difference.planned_share)) if difference.p else by_interval
 
 
-def _failures(topics: QuerySet[Topic]) -> tuple[Failure, ...]:
-    failed = TopicProgress.objects.filter(topic__in=topics).exclude(problem="").order_by("topic__position")
-    return tuple(Failure(row.topic, row.problem) for row in failed.select_related("topic"))
+def _failures(item_sets: QuerySet[ItemSet]) -> tuple[Failure, ...]:
+    failed = ItemSetProgress.objects.filter(item_set__in=item_sets).exclude(problem="").order_by("item_set")
+    return tuple(Failure(row.item_set.topic, row.problem) for row in failed.select_related("item_set__topic"))
 
 
 def _unranked(fits: Sequence[Fit], ranked: Collection[str]) -> tuple[str, ...]:
@@ -520,13 +519,13 @@ def _agreement(study: Study, scored_by: str) -> str:
 
 
 def _by_length(
-    study: Study, scored_by: str, topics: QuerySet[Topic], results: Iterable[SystemResult]
+    study: Study, scored_by: str, item_sets: QuerySet[ItemSet], results: Iterable[SystemResult]
 ) -> ByLength | None:
     if scored_by == ScoredBy.WIN_RATE:
-        texts = Sentence.objects.filter(topic__in=topics).order_by().values_list("document__name")
+        texts = Item.objects.filter(item_set__in=item_sets).order_by().values_list("system")
         lengths = dict(texts.annotate(characters=Avg(Length("text"))))
         return ByLength.of({result.system: result.score for result in results}, lengths, of_summaries=True)
-    scores = Score.objects.filter(summary__topic__in=topics, fit__judgments__gt=0, scored_by=ScoredBy.RECOMMENDED)
+    scores = Score.objects.filter(fit__item_set__in=item_sets, fit__judgments__gt=0, scored_by=ScoredBy.RECOMMENDED)
     means = scores.order_by().values_list("summary__system__name").annotate(Avg("by_length"))
     return ByLength.of({result.system: result.score for result in results}, dict(means))
 
@@ -570,22 +569,22 @@ def _is_old(study: Study, scored_by: str, ranking: Ranking | None, fits: Sequenc
     return (ranking.version if ranking else 0) < (fitted.get(pk=study.pk) or 0)
 
 
-def _states(topics: QuerySet[Topic]) -> list[Any]:
-    """The topics in order: whether each has newer data than scores, lacks documents, and has judgments that count."""
-    judged = Exists(Judgment.objects.counted().filter(assignment__topic=OuterRef("pk")))
-    flags = {"is_behind": UNFITTED, "lacks_documents": NEEDS_DOCUMENTS, "is_judged": Q(judged)}
+def _states(item_sets: QuerySet[ItemSet]) -> list[Any]:
+    """The item sets in order: whether each has newer data than scores, lacks items, and has judgments that count."""
+    judged = Exists(Judgment.objects.counted().filter(assignment__item_set=OuterRef("pk")))
+    flags = {"is_behind": unfitted(), "lacks_documents": Q(tally__isnull=True), "is_judged": Q(judged)}
     wrapped = {name: Case(When(flag, then=True), default=False) for name, flag in flags.items()}
-    return list(topics.only("name", "title").annotate(**wrapped).order_by("position"))
+    return list(item_sets.select_related("topic").annotate(**wrapped).order_by("pk"))
 
 
-def _versions(topics: Any) -> tuple[Any, ...]:
-    sums = topics.aggregate(
+def _versions(item_sets: QuerySet[ItemSet]) -> tuple[Any, ...]:
+    sums = item_sets.aggregate(
         fitted=Sum("progress__fitted_version"),
         data=Sum("tally__data_version"),
         number=Count("pk"),
         failed=Count("pk", filter=Q(progress__problem__gt="")),
     )
-    owed = Fit.objects.filter(topic__in=topics, curve_owed=True).count()
+    owed = Fit.objects.filter(item_set__in=item_sets, curve_owed=True).count()
     # Only whether it is out of date matters: an outdated board is not redrawn at every click.
     return sums["fitted"], sums["fitted"] != sums["data"], sums["number"], sums["failed"], owed
 

@@ -4,20 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, fields, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
-from django.db.models import Count, F
-from django.db.models.lookups import IsNull
+from django.db.models import Count
 from django.utils.translation import gettext as _
 
-from annotate.models import Annotator, Assignment, Fit, Ranking, Study, Topic
+from annotate.models import Annotator, Assignment, Fit, ItemSet, Ranking, Study, Topic
 from preferendum.formats.settings import KINDS_COUNTED, CountedKinds
 from preferendum.results import Ground
 
 if TYPE_CHECKING:
     from django.db.models import QuerySet
 
-ABOUT_SUMMARIES = IsNull(F("topic__summaries_of"), False)
+Key = TypeVar("Key", int, str)
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,47 +132,47 @@ def of_study(study: Study) -> RestsOn:
 
 def of_topic(topic: Topic) -> RestsOn:
     """What a topic's figures about its sentences rest on."""
-    return by_topic(topic.study, [topic])[topic.pk]
+    return by_set(topic.study, [topic.sentence_set])[topic.pk]
 
 
-def of_topics(study: Study, topics: QuerySet[Topic]) -> RestsOn:
-    """What figures about these topics of a study together rest on."""
-    rows = Assignment.objects.in_place(or_imported=True).filter(topic__in=topics)
-    return _summed(rows, "topic__study_id", {study.pk: study})[study.pk]
+def of_sets(study: Study, item_sets: QuerySet[ItemSet]) -> RestsOn:
+    """What figures about these item sets of a study together rest on."""
+    rows = Assignment.objects.in_place(or_imported=True).filter(item_set__in=item_sets)
+    return _summed(rows, "item_set__study_id", {study.pk: study})[study.pk]
 
 
-def by_question(study: Study, topics: QuerySet[Topic]) -> tuple[RestsOn, RestsOn]:
-    """What figures about their sentences rest on, and those about their summaries."""
-    rows = Assignment.objects.in_place(or_imported=True).filter(topic__in=topics)
-    about_sentences, about_summaries = _summed(rows, ABOUT_SUMMARIES, dict.fromkeys((0, 1), study)).values()
-    return about_sentences, about_summaries
+def by_question(study: Study, item_sets: QuerySet[ItemSet]) -> tuple[RestsOn, RestsOn]:
+    """What figures about sentences rest on, and those about summaries, of these item sets."""
+    rows = Assignment.objects.in_place(or_imported=True).filter(item_set__in=item_sets)
+    both = _summed(rows, "item_set__of", dict.fromkeys(("sentences", "summaries"), study))
+    return both["sentences"], both["summaries"]
 
 
-def by_topic(study: Study, topics: Iterable[Topic]) -> dict[int, RestsOn]:
-    """Count what figures about several topics of a study rest on, by key."""
-    keys = [topic.pk for topic in topics]
-    rows = Assignment.objects.in_place(or_imported=True).filter(topic__in=keys)
-    return _summed(rows, "topic_id", dict.fromkeys(keys, study))
+def by_set(study: Study, item_sets: Iterable[ItemSet]) -> dict[int, RestsOn]:
+    """Count what figures about several item sets of a study rest on, by key."""
+    keys = [item_set.pk for item_set in item_sets]
+    rows = Assignment.objects.in_place(or_imported=True).filter(item_set__in=keys)
+    return _summed(rows, "item_set_id", dict.fromkeys(keys, study))
 
 
 def by_study(studies: Iterable[Study]) -> dict[int, RestsOn]:
     """Count what figures about several studies rest on, by key."""
     by_key = {study.pk: study for study in studies}
-    rows = Assignment.objects.in_place(or_imported=True).filter(topic__study__in=list(by_key))
-    return _summed(rows, "topic__study_id", by_key)
+    rows = Assignment.objects.in_place(or_imported=True).filter(item_set__study__in=list(by_key))
+    return _summed(rows, "item_set__study_id", by_key)
 
 
-def _summed(rows: QuerySet[Assignment], by: str | IsNull, studies: dict[int, Study]) -> dict[int, RestsOn]:
+def _summed(rows: QuerySet[Assignment], by: str, studies: dict[Key, Study]) -> dict[Key, RestsOn]:
     """Sum the rows by the keys of `studies`, which say what counts there."""
     summed = {key: RestsOn(study.counted_kinds) for key, study in studies.items()}
-    columns = (by, "annotator__kind", "reason", "holds_place", ABOUT_SUMMARIES)
-    for key, kind, reason, has_place, is_summary, number in rows.order_by().values_list(*columns).annotate(Count("pk")):
+    columns = (by, "annotator__kind", "reason", "holds_place", "item_set__of")
+    for key, kind, reason, has_place, of, number in rows.order_by().values_list(*columns).annotate(Count("pk")):
         if not has_place:
             summed[key] += RestsOn(of_copies=number)
             continue
         counts = kind in KINDS_COUNTED[summed[key].kinds]
         is_imported = kind == Annotator.Kind.HUMAN and reason == Assignment.Reason.IMPORTED
         judged = Judged(**{kind: number}, imported=number if is_imported else 0)
-        about = number if is_summary else 0
+        about = number if of == "summaries" else 0
         summed[key] += RestsOn(counted=judged, about_summaries=about) if counts else RestsOn(not_counted=judged)
     return summed

@@ -11,7 +11,7 @@ def of_study(study: Study, scored_by: str) -> ScoreMap:
     """The systems of the board that is scored in this way."""
     board = boards.of_study(study, scored_by)
     topics = tuple((topic.pk, topic.name, str(topic)) for topic in Topic.objects.filter(study=study))
-    newest = Fit.objects.newest(scored_by).filter(topic__study=study).only("settings")
+    newest = Fit.objects.newest(scored_by).filter(item_set__study=study).only("settings")
     fits = [fit.pk for fit in newest if boards.is_under(fit, board.settings)]
     rows = Score.objects.filter(fit__in=fits, score__isnull=False)
     columns = ("summary__system__name", "summary__topic", "summary", "score")

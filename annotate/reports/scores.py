@@ -5,14 +5,14 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Sequence
 
-from annotate.models import Score, Sentence
+from annotate.models import Item, Score
 from preferendum.formats.tokens import Token, pieces
 from preferendum.results import Key, Part, SourceWords, WordTerm
 
 #: A word that changes a score by less than this share of the weightiest one is not tinted.
 LIGHT = 0.05
 #: A term, and the sentences that contain its word, with how often.
-Named = tuple[WordTerm, list[tuple[Sentence, int]]]
+Named = tuple[WordTerm, list[tuple[Item, int]]]
 
 
 def word_terms(score: Score | None) -> tuple[WordTerm, ...]:
@@ -26,13 +26,13 @@ def word_terms(score: Score | None) -> tuple[WordTerm, ...]:
 def with_names(words: Sequence[WordTerm]) -> list[Named]:
     """The terms with their sentences."""
     keys = {key for term in words for key, _times in term.sentences}
-    named = {row.pk: row for row in Sentence.objects.filter(pk__in=keys).select_related("document", "topic")}
+    named = {row.pk: row for row in Item.objects.filter(pk__in=keys).select_related("document")}
     return [(term, [(named[int(key)], times) for key, times in term.sentences if int(key) in named]) for term in words]
 
 
 def tinted(
     text: str, words: SourceWords, terms: Sequence[Named]
-) -> Iterator[tuple[str, WordTerm | None, list[tuple[Sentence, int]], int]]:
+) -> Iterator[tuple[str, WordTerm | None, list[tuple[Item, int]], int]]:
     """The text in pieces. Words that change the score have their term with its sentences, and a shade: 8 adds most, 0
     takes most (4 is neither). A word counts once, so that only the first place where it stands has them."""
     most = max((abs(term.contribution) for term, _sentences in terms), default=0.0)
@@ -48,10 +48,10 @@ def tinted(
         yield piece, term, sentences, 4 + steps if term and term.contribution > 0 else 4 - steps
 
 
-def parts_of(score: Score | None) -> tuple[tuple[Part, Sentence | None], ...]:
+def parts_of(score: Score | None) -> tuple[tuple[Part, Item | None], ...]:
     """The terms of a score as published, each with the most similar source sentence."""
     parts = score.terms if score else ()
     keys = [part.nearest for part in parts if part.nearest is not None]
-    sentences: dict[Key | None, Sentence] = {}
-    sentences |= {row.pk: row for row in Sentence.objects.select_related("document", "topic").filter(pk__in=keys)}
+    sentences: dict[Key | None, Item] = {}
+    sentences |= {row.pk: row for row in Item.objects.select_related("document").filter(pk__in=keys)}
     return tuple((part, sentences.get(part.nearest)) for part in parts)

@@ -16,11 +16,12 @@ from annotate.models import (
     Annotator,
     Assignment,
     HumanScore,
+    Item,
+    ItemSet,
     PyramidAnnotation,
     Ranking,
     Reference,
     Result,
-    Sentence,
     SourceDocument,
     Study,
     Summary,
@@ -253,29 +254,29 @@ def _problem_of(rows: QuerySet[Any]) -> str:
 
 def topic_states(study: Study, topics: QuerySet[Topic]) -> tuple[TopicState, ...]:
     """The progress of each of these topics of the study."""
-    chosen = list(topics.select_related("progress", "tally"))
-    asked = {topic.pk: [topic] for topic in chosen}
-    for compared in Topic.asked.filter(summaries_of__in=chosen):
-        asked[compared.summaries_of_id or 0].append(compared)
+    chosen = list(topics.select_related("sentence_set__progress", "sentence_set__tally"))
+    asked: dict[int, list[ItemSet]] = {topic.pk: [] for topic in chosen}
+    for item_set in ItemSet.objects.filter(topic__in=chosen):
+        asked[item_set.topic_id].append(item_set)
     all_asked = list(chain(*asked.values()))
     documents = counts_by_topic(SourceDocument.objects.filter(topic__in=chosen))
-    sentences = counts_by_topic(Sentence.objects.filter(topic__in=chosen))
-    to_judge = counts_by_topic(Sentence.objects.to_judge().filter(topic__in=all_asked))
+    items = counts_by_set(Item.objects.filter(item_set__in=all_asked))
+    to_judge = counts_by_set(Item.objects.to_judge().filter(item_set__in=all_asked))
     references = counts_by_topic(Reference.objects.filter(topic__in=chosen))
     summaries = counts_by_topic(Summary.objects.filter(topic__in=chosen))
-    judged = rests_on.by_topic(study, all_asked)
+    judged = rests_on.by_set(study, all_asked)
     wanted = {
-        own.pk: wanted_of(study, to_judge.get(own.pk, 0), of_summaries=own.compares_summaries) for own in all_asked
+        own.pk: wanted_of(study, to_judge.get(own.pk, 0), of_summaries=own.of == "summaries") for own in all_asked
     }
     states = []
     for topic in chosen:
         both = [own.pk for own in asked[topic.pk]]
-        progress = getattr(topic, "progress", None)
+        progress = getattr(topic.sentence_set, "progress", None)
         states.append(
             TopicState(
                 topic=topic,
                 documents=documents.get(topic.pk, 0),
-                sentences=sentences.get(topic.pk, 0),
+                sentences=items.get(topic.pk, 0),
                 references=references.get(topic.pk, 0),
                 summaries=summaries.get(topic.pk, 0),
                 rests_on=sum((judged[key] for key in both), RestsOn(study.counted_kinds)),
@@ -312,16 +313,16 @@ class StudyLine:
 def study_lines(studies: QuerySet[Study]) -> tuple[StudyLine, ...]:
     """These studies with their progress, the newest first."""
     newest_first = list(studies.order_by("-pk"))
-    to_judge = Sentence.objects.to_judge().filter(topic__study__in=newest_first, topic__removal=None)
-    texts = Counter(counts_by_topic(to_judge))
+    to_judge = Item.objects.to_judge().filter(item_set__study__in=newest_first, item_set__removal=None)
+    texts = Counter(counts_by_set(to_judge))
     topics: dict[int, list[tuple[int, bool]]] = {study.pk: [] for study in newest_first}
-    asked = Topic.asked.filter(study__in=newest_first).order_by()
-    for topic_id, study_id, summaries_of in asked.values_list("pk", "study_id", "summaries_of"):
-        topics[study_id].append((topic_id, summaries_of is not None))
+    asked = ItemSet.objects.filter(study__in=newest_first).order_by()
+    for key, study_id, of in asked.values_list("pk", "study_id", "of"):
+        topics[study_id].append((key, of == "summaries"))
     judged = rests_on.by_study(newest_first)
     by_others = Assignment.objects.counted().exclude(annotator__kind=Annotator.Kind.SIMULATED)
-    here = by_others.filter(topic__study__in=newest_first).exclude(reason=Assignment.Reason.IMPORTED)
-    of_studies = here.order_by().values_list("topic__study_id")
+    here = by_others.filter(item_set__study__in=newest_first).exclude(reason=Assignment.Reason.IMPORTED)
+    of_studies = here.order_by().values_list("item_set__study_id")
     judged_at = dict(of_studies.annotate(Max("closed_at")))
     return tuple(
         StudyLine(
@@ -345,3 +346,8 @@ def wanted_of(study: Study, texts: int, *, of_summaries: bool = False) -> int:
 def counts_by_topic(rows: QuerySet[Any]) -> dict[int, int]:
     """How many of these rows each topic has."""
     return dict(rows.order_by().values_list("topic_id").annotate(Count("pk")))
+
+
+def counts_by_set(items: QuerySet[Item]) -> dict[int, int]:
+    """How many of these items each set has."""
+    return dict(items.order_by().values_list("item_set_id").annotate(Count("pk")))

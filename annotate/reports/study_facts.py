@@ -16,16 +16,16 @@ from annotate.models import (
     Assignment,
     AuditEntry,
     GoldPair,
+    Item,
+    ItemSet,
     Judgment,
     Ranking,
     Recruitment,
     Result,
     ScoredBy,
-    Sentence,
     SourceDocument,
     Study,
     Summary,
-    Topic,
 )
 from annotate.reports import rests_on
 from annotate.reports.rests_on import RestsOn
@@ -89,12 +89,12 @@ class StudyFacts:
 def of_study(study: Study) -> StudyFacts:
     """The study at present, in some fifteen short queries, however large it is."""
     topics = study.topics.all()
-    own = (model.objects.filter(topic__in=topics) for model in (SourceDocument, Sentence))
+    own = SourceDocument.objects.filter(topic__in=topics), Item.objects.of_sources(study)
     number, documents, sentences = numbers_of(study, topics, *own)
     summaries = Summary.objects.filter(topic__in=topics)
     outputs = summaries.aggregate(summaries=Count("pk"), systems=Count("system", distinct=True))
     counted = Assignment.objects.in_place().filter(
-        topic__in=Topic.objects.filter(study=study), annotator__kind__in=KINDS_COUNTED[study.counted_kinds]
+        item_set__in=ItemSet.objects.filter(study=study), annotator__kind__in=KINDS_COUNTED[study.counted_kinds]
     )
     sums = counted.aggregate(
         first=Min("closed_at", filter=~Q(reason=Assignment.Reason.IMPORTED)),
@@ -102,15 +102,15 @@ def of_study(study: Study) -> StudyFacts:
         annotators=_annotators(Annotator.Kind.HUMAN),
         machines=_annotators(Annotator.Kind.MACHINE),
         random=Count("pk", filter=Q(reason=Assignment.Reason.RANDOM)),
-        telling=Count("pk", filter=Q(reason=Assignment.Reason.SUGGESTED, topic__summaries_of=None)),
-        planned=Count("pk", filter=Q(reason=Assignment.Reason.SUGGESTED, topic__summaries_of__isnull=False)),
+        telling=Count("pk", filter=Q(reason=Assignment.Reason.SUGGESTED, item_set__of="sentences")),
+        planned=Count("pk", filter=Q(reason=Assignment.Reason.SUGGESTED, item_set__of="summaries")),
     )
     record = Result.objects.head(study, "annotators").read(StudyAgreement)
-    gold = dict(GoldPair.objects.filter(topic__study=study).values_list("use").annotate(Count("pk")))
+    gold = dict(GoldPair.objects.filter(item_set__study=study).values_list("use").annotate(Count("pk")))
     recruitment = Recruitment.objects.filter(study=study).first()
     by = ScoredBy.WIN_RATE if Ranking.is_by_summaries(study) else ScoredBy.RECOMMENDED
     ranking = Ranking.objects.filter(study=study, scored_by=by, judgments__gt=0).first()
-    both = rests_on.by_question(study, Topic.asked.filter(study=study))
+    both = rests_on.by_question(study, ItemSet.objects.filter(study=study))
     return StudyFacts(
         study=study,
         topics=number,
@@ -161,6 +161,6 @@ def _unlike(study: Study) -> list[tuple[Setting, Any]]:
 def _changes(study: Study) -> list[SettingChange]:
     """Changes after the first judgment of a kind that counts, practice aside. Its import stands for an unknown time."""
     given = Judgment.objects.arrived().filter(assignment__annotator__kind__in=KINDS_COUNTED[study.counted_kinds])
-    of_study = given.filter(topic__study=study).exclude(assignment__reason=Assignment.Reason.TRAINING)
+    of_study = given.filter(item_set__study=study).exclude(assignment__reason=Assignment.Reason.TRAINING)
     first = of_study.aggregate(at=Min(Coalesce("at", "assignment__created_at")))["at"]
     return changes_of_settings(study, first) if first else []

@@ -164,13 +164,13 @@ def with_since(topics: QuerySet[Topic]) -> QuerySet[Topic]:
     Imported ones do not count: they carry the time at which they were made elsewhere. An index finds the first one,
     however many follow.
     """
-    newest = Fit.objects.newest().filter(topic=OuterRef("pk"))
+    newest = Fit.objects.newest().filter(item_set=OuterRef("pk"))
     first = (
         Judgment.objects.filter(
-            topic=OuterRef("pk"),
+            item_set=OuterRef("pk"),
             pk__gt=Coalesce(OuterRef("rests_on"), 0),
             assignment__holds_place=True,
-            assignment__topic=F("topic"),
+            assignment__item_set=F("item_set"),
         )
         .exclude(assignment__reason=Assignment.Reason.IMPORTED)
         .order_by("pk")
@@ -180,11 +180,13 @@ def with_since(topics: QuerySet[Topic]) -> QuerySet[Topic]:
 
 
 def _waiting(studies: QuerySet[Study]) -> tuple[Waiting, ...]:
-    topics = with_since(Topic.objects.behind().filter(study__in=studies)).select_related("study", "progress", "tally")
+    topics = with_since(Topic.objects.behind().filter(study__in=studies)).select_related(
+        "study", "sentence_set__progress", "sentence_set__tally"
+    )
     retries = dict(Claim.objects.filter(attempts__gt=0).values_list("name", "retry_at"))
     waiting = []
     for topic in topics.order_by("study_id", "position"):
-        progress = getattr(topic, "progress", None)
+        progress = getattr(topic.sentence_set, "progress", None)
         waiting.append(
             Waiting(
                 topic=topic,

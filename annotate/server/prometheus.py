@@ -22,7 +22,7 @@ from prometheus_client import CONTENT_TYPE_PLAIN_0_0_4, CollectorRegistry, Histo
 from prometheus_client.core import GaugeMetricFamily
 from prometheus_client.multiprocess import MultiProcessCollector
 
-from annotate.models import Annotator, Assignment, Export, Topic, TopicProgress, Upload, WorkerPulse
+from annotate.models import Annotator, Assignment, Export, ItemSetProgress, Topic, Upload, WorkerPulse
 from annotate.reports.study import SILENCE, UNDER_WAY
 from annotate.reports.worker import with_since
 
@@ -91,7 +91,7 @@ def figures() -> dict[str, tuple[str, float]]:
     """
     now = timezone.now()
     behind = Topic.objects.behind()
-    oldest = with_since(behind).exclude(progress__problem__gt="").aggregate(Min("since"))["since__min"]
+    oldest = with_since(behind).exclude(sentence_set__progress__problem__gt="").aggregate(Min("since"))["since__min"]
     pulses = WorkerPulse.objects.aggregate(newest=Max("at"), alive=Count("pk", filter=Q(at__gte=now - SILENCE)))
     return {
         "judgments": (
@@ -105,7 +105,7 @@ def figures() -> dict[str, tuple[str, float]]:
         ),
         "topics_failed": (
             "Topics whose last computation failed.",
-            TopicProgress.objects.exclude(problem="").count(),
+            ItemSetProgress.objects.exclude(problem="").count(),
         ),
         "workers": ("Workers seen recently.", pulses["alive"]),
         "worker_pulse_age_seconds": (

@@ -29,8 +29,9 @@ from uuid import UUID
 from lab.services import running
 
 if TYPE_CHECKING:
+    from annotate.imports.topics import add_topics
     from annotate.judging import NoPair
-    from annotate.models import Annotator, Assignment, Topic
+from annotate.models import Annotator, Assignment, Topic
 
 ROOT = Path(__file__).resolve().parent.parent
 SENTENCES, PER_TOPIC, PER_PERSON, TIMED = 300, 10_000, 1_000, 400
@@ -44,7 +45,7 @@ def fill(stored: int) -> None:
     from django.db import connection, transaction
 
     from annotate import judging, studies
-    from annotate.models import Annotator, Sentence, SourceDocument, Tally, Topic
+    from annotate.models import Annotator, Item, SourceDocument, Tally, Topic
 
     call_command("migrate", verbosity=0)
     owner = User.objects.create(username="owner", is_superuser=True)
@@ -55,16 +56,18 @@ def fill(stored: int) -> None:
     chance = random.Random(0)
     for number in range(max(1, stored // PER_TOPIC)):
         with transaction.atomic():
-            topic = Topic.objects.create(study=study, name=f"T{number}", position=number)
+            topic = add_topics([Topic(study=study, name=f"T{number}", position=number)])[0]
             document = SourceDocument.objects.create(topic=topic, name="d", position=0, text="made up")
-            Sentence.objects.bulk_create(
-                Sentence(topic=topic, document=document, index=i, position=i, text="Some words of a sentence. " * 4)
+            Item.objects.bulk_create(
+                Item(
+                    item_set_id=topic.pk, document=document, index=i, position=i, text="Some words of a sentence. " * 4
+                )
                 for i in range(SENTENCES)
             )
-            judging.open_tallies([topic])
+            judging.open_tallies([topic.sentence_set])
             several = min(stored, PER_TOPIC)
             _judge(topic, people, several, chance)
-            Tally.objects.filter(topic=topic).update(taken=several, data_version=several)
+            Tally.objects.filter(item_set=topic.pk).update(taken=several, data_version=several)
     Annotator.objects.update(judged=stored // len(people))
     with connection.cursor() as cursor:  # what a database that has run for a while has done by itself
         cursor.execute("ANALYZE")
@@ -73,20 +76,24 @@ def fill(stored: int) -> None:
 def _judge(topic: Topic, people: list[Annotator], several: int, chance: random.Random) -> None:
     from django.utils import timezone
 
-    from annotate.models import Assignment, Judgment, Pair, Sentence
+    from annotate.models import Assignment, Item, Judgment, Pair
 
     now = timezone.now()
-    ids = sorted(Sentence.objects.filter(topic=topic).values_list("pk", flat=True))
+    ids = sorted(Item.objects.filter(item_set=topic.pk).values_list("pk", flat=True))
     drawn = chance.sample([(a, b) for i, a in enumerate(ids) for b in ids[i + 1 :]], several)
     pairs = Pair.objects.bulk_create(
-        (Pair(topic=topic, first_id=first, second_id=second, need=1, taken=1) for first, second in drawn), BATCH
+        (Pair(item_set_id=topic.pk, first_id=first, second_id=second, need=1, taken=1) for first, second in drawn),
+        BATCH,
     )
     columns = {"topic": topic, "swapped": False, "state": "judged", "revision": 1, "created_at": now, "closed_at": now}
     assignments = Assignment.objects.bulk_create(
         (Assignment(pair=pair, annotator=chance.choice(people), **columns) for pair in pairs), BATCH
     )
     Judgment.objects.bulk_create(
-        (Judgment(assignment=assignment, topic=topic, revision=1, answer="left", at=now) for assignment in assignments),
+        (
+            Judgment(assignment=assignment, item_set_id=topic.pk, revision=1, answer="left", at=now)
+            for assignment in assignments
+        ),
         BATCH,
     )
 

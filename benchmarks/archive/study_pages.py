@@ -89,7 +89,7 @@ def addresses(study: Study) -> Iterator[tuple[str, str]]:
     """Every page of the study that can be opened, by name: those that say what to open by nothing but keys."""
     from django.urls import reverse
 
-    from annotate.models import Annotator, Sentence, Summary, System
+    from annotate.models import Annotator, Item, Summary, System
     from tests.annotate.visitors import pages
 
     of_topic = study.topics.first()
@@ -98,7 +98,7 @@ def addresses(study: Study) -> Iterator[tuple[str, str]]:
         "study_id": study,
         "topic_id": of_topic,
         "document_id": of_topic.documents.first(),
-        "sentence_id": Sentence.objects.filter(topic=of_topic).first(),
+        "sentence_id": Item.objects.filter(item_set=of_topic.pk).first(),
         "summary_id": Summary.objects.filter(topic=of_topic).first(),
         "system_id": System.objects.filter(study=study).first(),
         "annotator_id": Annotator.objects.filter(study=study).first(),

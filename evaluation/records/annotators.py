@@ -16,7 +16,7 @@ from django.utils import timezone
 from numpy.typing import NDArray
 
 from annotate.database.snapshot import snapshot
-from annotate.models import Annotator, AnnotatorReport, Assignment, Judgment, Study, Topic
+from annotate.models import Annotator, AnnotatorReport, Assignment, ItemSet, Judgment, Study
 from annotate.models.analysis import of_head
 from annotate.models.study import sum_of_topics
 from evaluation.records.derived import publish
@@ -152,10 +152,10 @@ def _load_crowd(study: Study, kind: str, also: Collection[int]) -> Crowd:
     of_kind = Annotator.objects.arrived().filter(study=study, kind=kind)
     annotators = tuple(of_kind.order_by("pk").values_list("pk", flat=True))
     columns = _columns(study, kind)
-    topics, topic = _numbered(columns["topic_id"])
+    topics, topic = _numbered(columns["item_set_id"])
     pairs, pair = _numbered(columns["assignment__pair_id"])
     rows = _rows(study, columns, also, topic=topic, pair=pair, annotators=annotators)
-    about_summaries = set(Topic.asked.filter(study=study).exclude(summaries_of=None).values_list("pk", flat=True))
+    about_summaries = set(ItemSet.objects.filter(study=study, of="summaries").values_list("pk", flat=True))
     return Crowd(
         kind=kind,
         annotators=annotators,
@@ -168,7 +168,7 @@ def _load_crowd(study: Study, kind: str, also: Collection[int]) -> Crowd:
 
 
 COLUMNS = (
-    "topic_id",
+    "item_set_id",
     "answer",
     "seconds",
     "assignment__swapped",
@@ -188,7 +188,7 @@ def _columns(study: Study, kind: str) -> dict[str, Sequence[Any]]:
     """The standing judgments of a kind, without practice: `COLUMNS`, and the total `length` of both texts."""
     standing = (
         Judgment.objects.standing()
-        .filter(assignment__topic__study=study, assignment__annotator__kind=kind)
+        .filter(assignment__item_set__study=study, assignment__annotator__kind=kind)
         .exclude(assignment__reason=Assignment.Reason.TRAINING)
     )
     length = Length("assignment__pair__first__text") + Length("assignment__pair__second__text")

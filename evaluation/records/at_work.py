@@ -14,7 +14,7 @@ from annotate.models import Result, Study, Topic
 from evaluation.records import derived
 from evaluation.records.assessors import load_assessed
 from evaluation.records.evidence import Snapshot, Split, load_evidence
-from evaluation.records.metrics import VERSIONS, load_study_scores
+from evaluation.records.metrics import OF_TOPIC, load_study_scores
 from evaluation.records.mixtures import is_judged, version_to_mix
 from evaluation.records.sentence_ranking import has_values, topics_with_unranked_sentences
 from preferendum.evidence import Evidence, Settings, evidence
@@ -118,7 +118,7 @@ def _judged_topics(study: Study, analysis: str) -> list[JudgedTopic]:
     rows = {row.topic_id: row for row in Result.objects.of_topics(study.pk, analysis)}
     judged = (
         Topic.objects.filter(is_judged(), study=study)
-        .annotate(version=sum(map(F, VERSIONS)), length=Count("sentences"), valued=has_values())
+        .annotate(version=sum(map(F, OF_TOPIC)), length=Count("sentence_set__items"), valued=has_values())
         .filter(version__isnull=False)
         .order_by("position")
     )

@@ -21,9 +21,9 @@ DIGITS = 6
 
 def topics_unexamined() -> QuerySet[Topic]:
     """Topics with judgments whose diagnostics are older than their newest fit. Adds the `wanted` version."""
-    judged = Fit.objects.newest().filter(topic=OuterRef("pk"), judgments__gt=0)
+    judged = Fit.objects.newest().filter(item_set=OuterRef("pk"), judgments__gt=0)
     done = Result.objects.filter(topic=OuterRef("pk"), analysis="diagnostics", version__gte=OuterRef("wanted"))
-    topics = Topic.objects.annotate(wanted=F("progress__fitted_version"))
+    topics = Topic.objects.annotate(wanted=F("sentence_set__progress__fitted_version"))
     return topics.filter(Exists(judged), ~Exists(done), wanted__gt=0)
 
 
@@ -72,7 +72,7 @@ def _with_keys(diagnosis: Diagnosis, snapshot: Snapshot) -> TopicDiagnostics:
 
 def fitted_version(topic_id: int) -> int:
     """The version of the topic's published fit; 0 without one."""
-    version = Topic.objects.filter(pk=topic_id).values_list("progress__fitted_version", flat=True).first()
+    version = Topic.objects.filter(pk=topic_id).values_list("sentence_set__progress__fitted_version", flat=True).first()
     return version or 0
 
 

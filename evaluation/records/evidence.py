@@ -11,7 +11,7 @@ from django.db.models import QuerySet
 
 from annotate.database.snapshot import snapshot
 from annotate.judging.designs import systems_by_number
-from annotate.models import Annotator, Assignment, Judgment, Sentence, Study, Summary, Topic
+from annotate.models import Annotator, Assignment, Item, Judgment, Study, Summary, Topic
 from preferendum.compared_sentences import Compared, Row, compared_sentences
 from preferendum.evidence import Evidence, Judgments, Settings, SummaryText
 from preferendum.formats.answers import SHARES
@@ -66,14 +66,14 @@ def load_evidence(
 
 
 def _load(topic_id: int, split: Split, but: Collection[int], counted: QuerySet[Judgment]) -> Snapshot | None:
-    rows = Topic.objects.select_related("study", "tally")
-    topic = rows.filter(pk=topic_id, tally__isnull=False, cut_version__gt=0).first()
+    rows = Topic.objects.select_related("study", "sentence_set__tally")
+    topic = rows.filter(pk=topic_id, sentence_set__tally__isnull=False, cut_version__gt=0).first()
     if topic is None:
         return None
     study, language = topic.study, topic.language or topic.study.language
     sentences = _sentences(topic)
     keys = tuple(row.key for row in sentences.rows)
-    of_topic = counted.filter(assignment__topic=topic_id)
+    of_topic = counted.filter(assignment__item_set=topic_id)
     drawn_for = systems_by_number(topic_id)
     judgments, annotators, judged = _judgments(of_topic, sentences.places, but, drawn_for)
     kinds = dict(Annotator.objects.filter(pk__in=annotators).values_list("pk", "kind"))
@@ -94,7 +94,7 @@ def _load(topic_id: int, split: Split, but: Collection[int], counted: QuerySet[J
     )
     return Snapshot(
         topic_id=topic_id,
-        data_version=topic.tally.data_version,
+        data_version=topic.sentence_set.tally.data_version,
         cut_version=topic.cut_version,
         evidence=evidence,
         settings=settings_of(study),
@@ -112,7 +112,7 @@ def _load(topic_id: int, split: Split, but: Collection[int], counted: QuerySet[J
 
 
 def _sentences(topic: Topic) -> Compared[int]:
-    in_order = Sentence.objects.filter(topic=topic).order_by("position")
+    in_order = Item.objects.filter(item_set=topic.pk).order_by("position")
     columns = in_order.values_list("pk", "document__name", "index", "text", "not_judged")
     rows = [Row(pk, f"{document}:{index}", text, mark) for pk, document, index, text, mark in columns]
     return compared_sentences(rows, _judged(topic) if any(row.not_judged for row in rows) else set())
@@ -120,7 +120,7 @@ def _sentences(topic: Topic) -> Compared[int]:
 
 def _judged(topic: Topic) -> set[int]:
     """The keys of the topic's sentences that were judged, whether the judgments count or not."""
-    answered = Assignment.objects.lasting().filter(topic=topic, state=Assignment.State.JUDGED).order_by()
+    answered = Assignment.objects.lasting().filter(item_set=topic.pk, state=Assignment.State.JUDGED).order_by()
     return set(chain(*answered.values_list("pair__first_id", "pair__second_id").distinct()))
 
 

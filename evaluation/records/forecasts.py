@@ -7,7 +7,7 @@ from hashlib import blake2s
 
 from django.db.models import Count
 
-from annotate.models import Forecast, Sentence
+from annotate.models import Forecast, Item
 from evaluation.records.evidence import Snapshot, Split, load_evidence
 from preferendum.scoring import planning
 
@@ -36,8 +36,8 @@ class StudyToForecast:
 def load_to_forecast(forecast: Forecast, split: Split) -> StudyToForecast | None:
     """None if no topic has two sentences left to judge."""
     study = forecast.study
-    judged = Sentence.objects.to_judge().of_sources(study).filter(topic__cut_version__gt=0)
-    counted = list(judged.order_by("topic__position").values_list("topic").annotate(Count("pk")))
+    judged = Item.objects.to_judge().of_sources(study).filter(item_set__topic__cut_version__gt=0)
+    counted = list(judged.order_by("item_set").values_list("item_set").annotate(Count("pk")))
     lengths = tuple(sentences for _topic, sentences in counted)
     loaded = [load_evidence(counted[place][0], split) for place in planning.sample(lengths)]
     topics = tuple(topic for topic in loaded if topic is not None)

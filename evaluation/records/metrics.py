@@ -23,10 +23,10 @@ from annotate.models import (
     ComputedScore,
     Fit,
     HumanScore,
+    Item,
     MetricScore,
     Result,
     Score,
-    Sentence,
     Study,
     Summary,
     Topic,
@@ -63,6 +63,8 @@ Cell = tuple[int, str]
 
 #: Of each topic: the version of its metrics' scores, and of the fit that gives its preference scores.
 VERSIONS = ("metrics__version", "progress__fitted_version")
+#: The same for each topic of a query.
+OF_TOPIC = ("metrics__version", "sentence_set__progress__fitted_version")
 
 
 @dataclass(frozen=True, slots=True)
@@ -238,9 +240,9 @@ def _without_each(study_id: int, systems: Sequence[str], topics: Sequence[tuple[
 
 def _counts(topics: Sequence[int]) -> tuple[tuple[int, int], ...]:
     """The number, by topic, of judgments that its scores rest on, and of its sentences to judge."""
-    judged = dict(Fit.objects.newest().filter(topic__in=topics).values_list("topic", "judgments"))
-    asked = Sentence.objects.to_judge().filter(topic__in=topics).order_by()
-    sentences = dict(asked.values_list("topic").annotate(Count("pk")))
+    judged = dict(Fit.objects.newest().filter(item_set__in=topics).values_list("item_set", "judgments"))
+    asked = Item.objects.to_judge().filter(item_set__in=topics).order_by()
+    sentences = dict(asked.values_list("item_set").annotate(Count("pk")))
     return tuple((judged.get(key, 0), sentences.get(key, 0)) for key in topics)
 
 

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from django.db.models import Exists, OuterRef, Q, QuerySet
 
-from annotate.models import Fit, Result, Sentence, Study, Topic
+from annotate.models import Fit, Item, Result, Study, Topic
 from annotate.models.analysis import of_head
 from evaluation.records.derived import at_rest, with_intervals
 from preferendum.work import MOST_SENTENCES
 
-_LONG = Exists(Sentence.objects.filter(topic=OuterRef("pk"), position__gte=MOST_SENTENCES).order_by())
+_LONG = Exists(Item.objects.filter(item_set=OuterRef("pk"), position__gte=MOST_SENTENCES).order_by())
 
 
 def studies_unmixed() -> QuerySet[Study]:
@@ -28,7 +28,7 @@ def version_to_mix(study_id: int) -> int | None:
 
 def is_judged() -> Exists:
     """Whether the newest fit of a topic rests on any judgment."""
-    return Exists(Fit.objects.newest().filter(topic=OuterRef("pk"), judgments__gt=0))
+    return Exists(Fit.objects.newest().filter(item_set=OuterRef("pk"), judgments__gt=0))
 
 
 def _mixable() -> QuerySet[Topic]:

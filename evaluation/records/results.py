@@ -18,6 +18,7 @@ from annotate.database.rows import put
 from annotate.database.snapshot import snapshot
 from annotate.models import (
     Fit,
+    ItemSetProgress,
     Ranking,
     Score,
     ScoredBy,
@@ -26,7 +27,6 @@ from annotate.models import (
     System,
     SystemScore,
     Topic,
-    TopicProgress,
     Utility,
 )
 from annotate.models.study import sum_of_topics
@@ -130,7 +130,7 @@ def save_nothing(snapshot: Snapshot) -> bool:
     """Publish that no judgment counts: without judgments there are no utilities and no scores."""
     if not _is_news(snapshot):
         return False
-    Utility.objects.filter(sentence__topic=snapshot.topic_id).delete()
+    Utility.objects.filter(sentence__item_set=snapshot.topic_id).delete()
     Score.objects.filter(summary__topic=snapshot.topic_id, scored_by__in=BY_SENTENCES).delete()
     for scored_by, settings in ((ScoredBy.RECOMMENDED, snapshot.settings), (ScoredBy.PUBLISHED, AS_PUBLISHED)):
         _add_fit(
@@ -148,7 +148,7 @@ def save_nothing(snapshot: Snapshot) -> bool:
 
 
 def _newest_fit(topic_id: int, scored_by: str) -> Fit | None:
-    fits = Fit.objects.filter(topic=topic_id, scored_by=scored_by)
+    fits = Fit.objects.filter(item_set=topic_id, scored_by=scored_by)
     return fits.order_by("-data_version").only("settings", "curve").first()
 
 
@@ -171,7 +171,7 @@ def save_curve(snapshot: Snapshot, scored_by: str, curve: Sequence[CurvePoint]) 
 
 
 def _owing(snapshot: Snapshot, scored_by: str) -> QuerySet[Fit]:
-    fits = Fit.objects.filter(topic=snapshot.topic_id, data_version=snapshot.data_version, scored_by=scored_by)
+    fits = Fit.objects.filter(item_set=snapshot.topic_id, data_version=snapshot.data_version, scored_by=scored_by)
     return fits.filter(curve_owed=True)
 
 
@@ -180,8 +180,8 @@ def _is_news(snapshot: Snapshot) -> bool:
     topic = Topic.objects.select_for_update(no_key=True).filter(pk=snapshot.topic_id)  # not cut again meanwhile
     if not topic.filter(cut_version=snapshot.cut_version).values_list("pk") or _lacks_summaries(snapshot):
         return False
-    TopicProgress.objects.bulk_create([TopicProgress(topic_id=snapshot.topic_id)], ignore_conflicts=True)
-    older = TopicProgress.objects.filter(topic=snapshot.topic_id, fitted_version__lt=snapshot.data_version)
+    ItemSetProgress.objects.bulk_create([ItemSetProgress(item_set_id=snapshot.topic_id)], ignore_conflicts=True)
+    older = ItemSetProgress.objects.filter(item_set=snapshot.topic_id, fitted_version__lt=snapshot.data_version)
     return bool(older.update(fitted_version=snapshot.data_version, problem=""))
 
 
@@ -196,7 +196,7 @@ def _add_fit(snapshot: Snapshot, scored_by: str, before: Fit | None, **columns: 
     if before is not None:
         Fit.objects.filter(pk=before.pk).update(**NOT_KEPT)
     fit = Fit.objects.create(
-        topic_id=snapshot.topic_id,
+        item_set_id=snapshot.topic_id,
         scored_by=scored_by,
         data_version=snapshot.data_version,
         last_judgment_id=snapshot.last_judgment_id,
@@ -299,12 +299,12 @@ def load_standings(study_id: int) -> tuple[Standings, ...]:
 def _standings(study_id: int, scored_by: str, version: int) -> Standings:
     by_topic = standings_by_topic(study_id, scored_by)
     topics = tuple(standing for standing in by_topic.values() if standing.judgments)
-    fits = Fit.objects.newest(scored_by).filter(topic__study=study_id, judgments__gt=0)
+    fits = Fit.objects.newest(scored_by).filter(item_set__study=study_id, judgments__gt=0)
     shared = [_shared(settings) for settings in fits.values_list("settings", flat=True)]
     covered = Score.objects.filter(fit__in=fits, score__isnull=False, coverage__isnull=False).order_by()
     means = covered.values_list("summary__system__name").annotate(Avg("coverage"))
     is_missing = len({frozenset(topic.systems) for topic in topics}) > 1
-    of_topics = list(covered.values_list("fit__topic", "summary__system__name", "coverage")) if is_missing else []
+    of_topics = list(covered.values_list("fit__item_set", "summary__system__name", "coverage")) if is_missing else []
     return Standings(
         study_id=study_id,
         scored_by=scored_by,
@@ -333,12 +333,12 @@ def _shared(settings: Mapping[str, Any]) -> dict[str, Any]:
 @snapshot()
 def standings_by_topic(study_id: int, scored_by: str = ScoredBy.RECOMMENDED) -> dict[int, Standing]:
     """The systems' scores in the newest fits at one moment, by topic, in topic order."""
-    newest = Fit.objects.newest(scored_by).filter(topic__study=study_id)
+    newest = Fit.objects.newest(scored_by).filter(item_set__study=study_id)
     scores: dict[int, dict[str, float]] = {}
     rows = Score.objects.filter(fit__in=newest, score__isnull=False)
-    for topic_id, system, score in rows.values_list("fit__topic_id", "summary__system__name", "score"):
+    for topic_id, system, score in rows.values_list("fit__item_set_id", "summary__system__name", "score"):
         scores.setdefault(topic_id, {})[system] = score or 0.0
-    fits = newest.order_by("topic__position").values_list("topic_id", "judgments", "covariance")
+    fits = newest.order_by("item_set").values_list("item_set_id", "judgments", "covariance")
     return {
         topic_id: unpack(from_json(ScoreCovariance, covariance), scores[topic_id], judgments)
         for topic_id, judgments, covariance in fits
@@ -416,10 +416,10 @@ def note_ranking_problem(
 def note_topic_problem(topic_id: int, problem: str, _is_given_up: bool) -> None:
     """Note why the topic could not be cut or fitted; its present results stay."""
     if Topic.objects.filter(pk=topic_id).exists():
-        TopicProgress.objects.update_or_create(topic_id=topic_id, defaults={"problem": problem})
+        ItemSetProgress.objects.update_or_create(item_set_id=topic_id, defaults={"problem": problem})
 
 
 def problems_of(study_id: int) -> dict[str, str]:
     """The reasons why the last attempt failed, by the topic's name."""
-    failed = TopicProgress.objects.filter(topic__study=study_id).exclude(problem="").order_by("topic__position")
-    return dict(failed.values_list("topic__name", "problem"))
+    failed = ItemSetProgress.objects.filter(item_set__study=study_id).exclude(problem="").order_by("item_set")
+    return dict(failed.values_list("item_set__topic__name", "problem"))

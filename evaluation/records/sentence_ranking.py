@@ -18,6 +18,6 @@ def has_values() -> Q:
 def topics_with_unranked_sentences() -> QuerySet[Topic]:
     """Topics with sentences and references or a Pyramid whose ranking is out of date. Adds the `wanted` version."""
     done = Result.objects.filter(topic=OuterRef("pk"), analysis="sentence-ranking", version__gte=OuterRef("wanted"))
-    fitted = Coalesce(F("progress__fitted_version"), Value(0))
+    fitted = Coalesce(F("sentence_set__progress__fitted_version"), Value(0))
     topics = Topic.objects.cut().annotate(wanted=F("text_version") + F("peers_version") + fitted)
     return topics.filter(has_values(), ~Exists(done))

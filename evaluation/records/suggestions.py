@@ -6,7 +6,7 @@ from django.db.models import F
 
 from annotate.database.rows import put
 from annotate.judging import designs
-from annotate.models import Pair, Suggestion, TopicProgress
+from annotate.models import ItemSetProgress, Pair, Suggestion
 from evaluation.records.evidence import Snapshot
 from preferendum.scoring.asking import Queue
 
@@ -14,7 +14,7 @@ from preferendum.scoring.asking import Queue
 def pairs_filled(snapshot: Snapshot) -> set[tuple[int, int]]:
     """The pairs i < j of a topic's sentences that have no place left for a judgment."""
     index = {key: number for number, key in enumerate(snapshot.sentence_keys)}
-    filled = Pair.objects.filter(topic=snapshot.topic_id, need__gt=0, taken__gte=F("need"))
+    filled = Pair.objects.filter(item_set=snapshot.topic_id, need__gt=0, taken__gte=F("need"))
     # A text may have been cut again since.
     places = ((index.get(first), index.get(second)) for first, second in filled.values_list("first_id", "second_id"))
     return {(min(i, j), max(i, j)) for i, j in places if i is not None and j is not None}
@@ -27,9 +27,9 @@ def replace_suggestions(snapshot: Snapshot, queue: Queue) -> None:
     drawn_for = None if queue.drawn_for is None else designs.number_of(snapshot.topic_id, queue.drawn_for)
     put(
         Suggestion,
-        ["topic_id", "rank"],
+        ["item_set_id", "rank"],
         {
-            "topic_id": [snapshot.topic_id] * number,
+            "item_set_id": [snapshot.topic_id] * number,
             "first_id": [min(keys[i], keys[j]) for i, j in pairs],
             "second_id": [max(keys[i], keys[j]) for i, j in pairs],
             "rank": range(number),
@@ -38,5 +38,7 @@ def replace_suggestions(snapshot: Snapshot, queue: Queue) -> None:
             "drawn_for": [drawn_for] * number,
         },
     )
-    Suggestion.objects.filter(topic=snapshot.topic_id, rank__gte=number).delete()
-    TopicProgress.objects.filter(topic=snapshot.topic_id).exclude(is_told=queue.is_told).update(is_told=queue.is_told)
+    Suggestion.objects.filter(item_set=snapshot.topic_id, rank__gte=number).delete()
+    ItemSetProgress.objects.filter(item_set=snapshot.topic_id).exclude(is_told=queue.is_told).update(
+        is_told=queue.is_told
+    )

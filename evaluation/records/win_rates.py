@@ -21,18 +21,18 @@ from annotate.database.snapshot import snapshot
 from annotate.models import (
     Annotator,
     Fit,
+    Item,
+    ItemSetProgress,
     Judgment,
     Ranking,
     Score,
     ScoredBy,
-    Sentence,
     Study,
     Suggestion,
     Summary,
     System,
     Tally,
     Topic,
-    TopicProgress,
 )
 from annotate.models.analysis import of_head
 from evaluation.records.results import Standings, save_ranking
@@ -118,7 +118,7 @@ class ComparedSummaries:
 def studies_with_new_answers() -> QuerySet[Study]:
     """Studies whose win rates are older than what was said of summaries. Adds the `wanted` version."""
     ranked = Ranking.objects.filter(study=OuterRef("pk"), scored_by=WIN_RATE).values("version")
-    compared = Exists(Tally.objects.filter(topic__study=OuterRef("pk"), of_summaries=True))
+    compared = Exists(Tally.objects.filter(item_set__study=OuterRef("pk"), of_summaries=True))
     studies = _with_version(Study.objects.filter(compared)).alias(ranked=Subquery(ranked))
     return studies.filter(Q(ranked__isnull=True) | Q(ranked__lt=F("wanted")))
 
@@ -149,8 +149,8 @@ def load_summarized(study_id: int) -> list[Evidence]:
 
 def _with_version(studies: QuerySet[Study]) -> QuerySet[Study]:
     """It rises with every topic, so that pairs of it are suggested before there are answers."""
-    now, last = F("topics__tally__data_version") + 1, F("topics__last_data_version")
-    of_summaries = Q(topics__summaries_of__isnull=False)
+    now, last = F("item_sets__tally__data_version") + 1, F("item_sets__last_data_version")
+    of_summaries = Q(item_sets__of="summaries")
     versions = Sum(Coalesce(now, last, output_field=BigIntegerField()), filter=of_summaries)
     return studies.annotate(wanted=Coalesce(versions, 0) + F("removed_version"))
 
@@ -169,7 +169,7 @@ def load_compared(
         topics = tuple(_topics(study_id))
         if study is None or not topics:
             return None
-        rows = Judgment.objects.counted(also, kind).filter(assignment__topic__in=[topic.key for topic in topics])
+        rows = Judgment.objects.counted(also, kind).filter(assignment__item_set__in=[topic.key for topic in topics])
         answers, annotators, judgments = _answers(rows.exclude(assignment__annotator__in=list(but)), topics)
         leading = Annotator.objects.filter(pk__in=annotators, kind=study.leading_kind).values_list("pk", flat=True)
         return ComparedSummaries(
@@ -187,18 +187,18 @@ def load_compared(
 
 
 def _topics(study_id: int) -> Iterable[ComparedTopic]:
-    tallies = Tally.objects.filter(topic__study=study_id, of_summaries=True).order_by("topic__summaries_of__position")
-    columns = "topic_id", "topic__name", "topic__summaries_of", "data_version"
+    tallies = Tally.objects.filter(item_set__study=study_id, of_summaries=True).order_by("item_set__topic__position")
+    columns = "item_set_id", "item_set__topic__name", "item_set__topic", "data_version"
     rows = list(tallies.values_list(*columns))
-    keys = Summary.keys_of([of for _key, _name, of, _version in rows if of is not None])
-    summaries: dict[int | None, dict[str, int]] = {of: {} for _key, _name, of, _version in rows}
-    for (of, system), key in keys.items():
-        summaries[of][system] = key
+    keys = Summary.keys_of([topic for _key, _name, topic, _version in rows])
+    summaries: dict[int, dict[str, int]] = {topic: {} for _key, _name, topic, _version in rows}
+    for (topic, system), key in keys.items():
+        summaries[topic][system] = key
     texts: dict[int, dict[str, tuple[int, str]]] = {key: {} for key, *_rest in rows}
-    sentences = Sentence.objects.to_judge().filter(topic__in=texts).order_by("position")
-    for topic, pk, system, text in sentences.values_list("topic", "pk", "document__name", "text"):
-        texts[topic][system] = pk, text
-    return (ComparedTopic(key, name, version, summaries[of], texts[key]) for key, name, of, version in rows)
+    items = Item.objects.to_judge().filter(item_set__in=texts).order_by("position")
+    for item_set, pk, system, text in items.values_list("item_set", "pk", "system", "text"):
+        texts[item_set][system] = pk, text
+    return (ComparedTopic(key, name, version, summaries[topic], texts[key]) for key, name, topic, version in rows)
 
 
 def _answers(
@@ -212,8 +212,8 @@ def _answers(
     place = {topic.key: k for k, topic in enumerate(topics)}
     pair = "assignment__pair"
     columns = (
-        *("answer", "assignment__swapped", "assignment__topic", "assignment__annotator"),
-        *(f"{pair}__first__document__name", f"{pair}__second__document__name", "pk"),
+        *("answer", "assignment__swapped", "assignment__item_set", "assignment__annotator"),
+        *(f"{pair}__first__system", f"{pair}__second__system", "pk"),
     )
     about_present = [row for row in rows.values_list(*columns) if row[4] in number and row[5] in number]
     about_present.sort(key=lambda row: place[row[2]])
@@ -255,7 +255,7 @@ def pairs_owed(compared: ComparedSummaries) -> int:
     count = max(FEWEST_PAIRS, min(compared.planned, int(MOST_WORK / size)))
     keys = [topic.key for topic in compared.topics]
     drawn: dict[int, list[tuple[int, int]]] = {key: [] for key in keys}
-    rows = Suggestion.objects.filter(topic__in=keys).order_by("rank").values_list("topic", "first", "second")
+    rows = Suggestion.objects.filter(item_set__in=keys).order_by("rank").values_list("item_set", "first", "second")
     for key, first, second in rows:
         drawn[key].append((first, second))
     asked, every = set[str](), set[str]()
@@ -313,7 +313,7 @@ def save_win_rates(
 def _suggest(topic: ComparedTopic, pairs: Sequence[tuple[str, str]]) -> None:
     keys = [sorted(topic.texts[system][0] for system in pair) for pair in pairs]
     columns = {
-        "topic_id": [topic.key] * len(keys),
+        "item_set_id": [topic.key] * len(keys),
         "first_id": [first for first, _second in keys],
         "second_id": [second for _first, second in keys],
         "rank": range(len(keys)),
@@ -321,20 +321,20 @@ def _suggest(topic: ComparedTopic, pairs: Sequence[tuple[str, str]]) -> None:
         "design_weight": [0.0] * len(keys),
         "drawn_for": [None] * len(keys),
     }
-    put(Suggestion, ["topic_id", "rank"], columns)
-    Suggestion.objects.filter(topic=topic.key, rank__gte=len(keys)).delete()
+    put(Suggestion, ["item_set_id", "rank"], columns)
+    Suggestion.objects.filter(item_set=topic.key, rank__gte=len(keys)).delete()
 
 
 def _add_fits(compared: ComparedSummaries, rates: WinRates | None, seconds: float) -> dict[int, int]:
     """Store a fit of each topic with new answers. Returns the key of every topic's newest fit."""
-    fits = Fit.objects.filter(topic__in=[topic.key for topic in compared.topics], scored_by=WIN_RATE)
-    fitted = dict(fits.order_by("data_version").values_list("topic", "data_version"))
+    fits = Fit.objects.filter(item_set__in=[topic.key for topic in compared.topics], scored_by=WIN_RATE)
+    fitted = dict(fits.order_by("data_version").values_list("item_set", "data_version"))
     new = [(k, topic) for k, topic in enumerate(compared.topics) if fitted.get(topic.key) != topic.version]
     judgments = Counter(compared.answers.topic.tolist())
     learnt = {} if rates is None else {"variances": list(rates.effects.variances)}
     rows = [
         Fit(
-            topic_id=topic.key,
+            item_set_id=topic.key,
             scored_by=WIN_RATE,
             data_version=topic.version,
             judgments=judgments[k],
@@ -349,10 +349,10 @@ def _add_fits(compared: ComparedSummaries, rates: WinRates | None, seconds: floa
         for k, topic in new
     ]
     Fit.objects.bulk_create(rows, BATCH)
-    progress = [TopicProgress(topic_id=topic.key, fitted_version=topic.version) for _k, topic in new]
-    update: dict[str, Any] = {"unique_fields": ["topic"], "update_fields": ["fitted_version"]}
-    TopicProgress.objects.bulk_create(progress, BATCH, update_conflicts=True, **update)
-    return dict(fits.order_by("data_version").values_list("topic", "pk"))
+    progress = [ItemSetProgress(item_set_id=topic.key, fitted_version=topic.version) for _k, topic in new]
+    update: dict[str, Any] = {"unique_fields": ["item_set"], "update_fields": ["fitted_version"]}
+    ItemSetProgress.objects.bulk_create(progress, BATCH, update_conflicts=True, **update)
+    return dict(fits.order_by("data_version").values_list("item_set", "pk"))
 
 
 def _save_scores(compared: ComparedSummaries, rates: WinRates, fits: Mapping[int, int]) -> None:

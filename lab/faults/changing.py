@@ -98,8 +98,7 @@ def things(trial: Trial, study: int) -> Iterator[tuple[str, int]]:
         "summary": "SELECT s.id FROM annotate_summary s JOIN annotate_topic t ON t.id = s.topic_id "
         "WHERE t.study_id = ? ORDER BY s.id",
         "system": "SELECT id FROM annotate_system WHERE study_id = ? ORDER BY id",
-        "topic": "SELECT id FROM annotate_topic WHERE study_id = ? AND summaries_of_id IS NULL AND removal_id IS NULL "
-        "ORDER BY id",
+        "topic": "SELECT id FROM annotate_topic WHERE study_id = ? AND removal_id IS NULL ORDER BY id",
     }
     for turn in range(REMOVALS):
         kind = list(queries)[turn % len(queries)]

@@ -63,7 +63,7 @@ def hold_tally(trial: Trial, seconds: float) -> None:
     """The row that everybody who judges in the topic locks first; longer than the product waits for a lock."""
     with psycopg.connect(trial.product.tables.url) as connection:
         connection.execute(
-            "SELECT * FROM annotate_tally WHERE topic_id = %s FOR UPDATE", (trial.rng.choice(trial.given["topics"]),)
+            "SELECT * FROM annotate_tally WHERE item_set_id = %s FOR UPDATE", (trial.rng.choice(trial.given["topics"]),)
         )
         time.sleep(seconds)
 

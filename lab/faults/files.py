@@ -157,7 +157,7 @@ def uncut(trial: Trial) -> int:
     return int(
         trial.product.tables.value(
             "SELECT COUNT(*) FROM annotate_topic t WHERE t.study_id = ? AND NOT EXISTS "
-            "(SELECT 1 FROM annotate_sentence s WHERE s.topic_id = t.id)",
+            "(SELECT 1 FROM annotate_item s WHERE s.item_set_id = t.id)",
             trial.given["study"],
         )
     )
@@ -202,7 +202,7 @@ def judgments_in(trial: Trial, archive: bytes) -> int:
         (name,) = [member for member in opened.namelist() if member.endswith("judgments.jsonl")]
         lines = [json.loads(line) for line in opened.read(name).splitlines()]
     stored = trial.product.tables.value(
-        "SELECT COUNT(*) FROM annotate_judgment j JOIN annotate_topic t ON t.id = j.topic_id WHERE t.study_id = ?",
+        "SELECT COUNT(*) FROM annotate_judgment j JOIN annotate_itemset t ON t.id = j.item_set_id WHERE t.study_id = ?",
         trial.given["study"],
     )
     assert len(lines) <= stored

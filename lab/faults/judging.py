@@ -82,7 +82,7 @@ def stored(trial: Trial, key: str) -> list[str]:
     """The answers of an assignment, by revision."""
     rows = trial.product.tables.rows(
         "SELECT j.answer, a.key FROM annotate_judgment j JOIN annotate_assignment a ON a.id = j.assignment_id "
-        "JOIN annotate_topic t ON t.id = a.topic_id WHERE t.study_id = ? ORDER BY j.revision",
+        "JOIN annotate_itemset t ON t.id = a.item_set_id WHERE t.study_id = ? ORDER BY j.revision",
         trial.given["study"],
     )
     return [row["answer"] for row in rows if row["key"] == key]

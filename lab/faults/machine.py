@@ -70,7 +70,7 @@ def clocks(trial: Trial) -> None:
     expired = [
         (row["id"], *(moment(row[name]) for name in ("expires_at", "closed_at")))
         for row in trial.product.tables.rows(
-            "SELECT a.* FROM annotate_assignment a JOIN annotate_topic t ON t.id = a.topic_id "
+            "SELECT a.* FROM annotate_assignment a JOIN annotate_itemset t ON t.id = a.item_set_id "
             "WHERE t.study_id = ? AND a.state = 'expired'",
             trial.given["study"],
         )

@@ -187,7 +187,7 @@ def is_fresh(trial: Trial, topic: int) -> bool:
 
 
 def problem_of(trial: Trial, topic: int) -> str:
-    query = "SELECT COALESCE(MAX(problem), '') FROM annotate_topicprogress WHERE topic_id = ?"
+    query = "SELECT COALESCE(MAX(problem), '') FROM annotate_itemsetprogress WHERE item_set_id = ?"
     return str(trial.product.tables.value(query, topic))
 
 

@@ -83,7 +83,7 @@ def places(seen: Seen) -> Iterator[str]:
             continue  # its place is free, and theirs again should they be taken back in
         if row["holds_place"] and row["state"] in ("open", "judged"):
             taken[row["pair_id"]] += 1
-            by_topic[row["topic_id"]] += 1
+            by_topic[row["item_set_id"]] += 1
         elif row["holds_place"]:
             yield f"assignment {row['id']} is {row['state']} and holds a place"
     for pair, row in seen.pairs.items():
@@ -150,7 +150,7 @@ def _fit_of(seen: Seen, topic: int) -> Iterator[str]:
     again = seen.from_scratch(topic)
     for scored_by, wanted in again.items():
         fits = seen.tables.rows(
-            "SELECT * FROM annotate_fit WHERE topic_id = ? AND scored_by = ? ORDER BY data_version", topic, scored_by
+            "SELECT * FROM annotate_fit WHERE item_set_id = ? AND scored_by = ? ORDER BY data_version", topic, scored_by
         )
         newest = fits[-1] if fits else None
         if newest is None or newest["data_version"] != seen.topics[topic]["data_version"]:
@@ -171,7 +171,7 @@ def _fit_of(seen: Seen, topic: int) -> Iterator[str]:
 
 
 def _by_another_program(seen: Seen, topic: int) -> Iterator[str]:
-    sentences = seen.tables.rows("SELECT * FROM annotate_sentence WHERE topic_id = ? ORDER BY position", topic)
+    sentences = seen.tables.rows("SELECT * FROM annotate_item WHERE item_set_id = ? ORDER BY position", topic)
     stored = {row["sentence_id"]: row for row in _utilities(seen, topic, "recommended")}
     index = {row["id"]: k for k, row in enumerate(sentences)}
     if stored.keys() != index.keys():
@@ -191,8 +191,8 @@ def _by_another_program(seen: Seen, topic: int) -> Iterator[str]:
 
 def _utilities(seen: Seen, topic: int, scored_by: str) -> list[Row]:
     return seen.tables.rows(
-        "SELECT u.* FROM annotate_utility u JOIN annotate_sentence s ON s.id = u.sentence_id "
-        "WHERE s.topic_id = ? AND u.scored_by = ?",
+        "SELECT u.* FROM annotate_utility u JOIN annotate_item s ON s.id = u.sentence_id "
+        "WHERE s.item_set_id = ? AND u.scored_by = ?",
         topic,
         scored_by,
     )
@@ -202,7 +202,7 @@ def _scores(seen: Seen, topic: int, scored_by: str) -> list[Row]:
     return seen.tables.rows(
         "SELECT c.summary_id, c.score, s.sentences, s.system_id FROM annotate_score c "
         "JOIN annotate_summary s ON s.id = c.summary_id JOIN annotate_fit f ON f.id = c.fit_id "
-        "WHERE f.topic_id = ? AND c.scored_by = ?",
+        "WHERE f.item_set_id = ? AND c.scored_by = ?",
         topic,
         scored_by,
     )

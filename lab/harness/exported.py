@@ -64,17 +64,16 @@ def differences(seen: Seen, files: dict[str, bytes]) -> Iterator[str]:
 def tables(seen: Seen) -> dict[str, list[Any]]:
     """By file: what its rows must say, in their order, as far as `_row` looks at them."""
     topics = seen.tables.rows(
-        "SELECT id, name FROM annotate_topic WHERE study_id = ? AND summaries_of_id IS NULL AND removal_id IS NULL "
-        "ORDER BY position",
+        "SELECT id, name FROM annotate_topic WHERE study_id = ? AND removal_id IS NULL ORDER BY position",
         seen.study,
     )
     fits, sentences = [], []
     for topic in topics:
         rows = seen.tables.rows(
-            "SELECT * FROM annotate_fit WHERE topic_id = ? ORDER BY data_version, scored_by DESC", topic["id"]
+            "SELECT * FROM annotate_fit WHERE item_set_id = ? ORDER BY data_version, scored_by DESC", topic["id"]
         )
         fits += [(topic["name"], row["data_version"], row["scored_by"], row["judgments"]) for row in rows]
-        rows = seen.tables.rows("SELECT text FROM annotate_sentence WHERE topic_id = ? ORDER BY position", topic["id"])
+        rows = seen.tables.rows("SELECT text FROM annotate_item WHERE item_set_id = ? ORDER BY position", topic["id"])
         sentences += [(topic["name"], row["text"]) for row in rows]
     return {
         "topics.jsonl": [topic["name"] for topic in topics],

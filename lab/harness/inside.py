@@ -27,7 +27,7 @@ from django.core.management import call_command
 from django.db import connections
 
 from annotate import imports, invitations, studies
-from annotate.models import Allowance, Study, Topic
+from annotate.models import Allowance, ItemSet, Study
 from evaluation import tasks
 from evaluation.records import load_compared, load_evidence
 from preferendum import formats
@@ -82,7 +82,7 @@ def _topic(study: int, number: int, sentences: int, systems: int) -> formats.Top
 def from_scratch(topic: int) -> dict[str, Any]:
     """What the product makes of a topic's judgments here and now, as recommended and as published: utilities by
     sentence, scores by summary. Of a topic's summaries: their win rates."""
-    own = Topic.asked.filter(pk=topic, summaries_of__isnull=False).first()
+    own = ItemSet.objects.filter(pk=topic, of="summaries").first()
     if own is not None:
         return {"win-rate": {"utilities": {}, "scores": _win_rates(own)}}
     snapshot = load_evidence(topic, tasks.split)
@@ -101,14 +101,14 @@ def from_scratch(topic: int) -> dict[str, Any]:
     return again
 
 
-def _win_rates(topic: Topic) -> dict[str, float]:
-    compared = load_compared(topic.study_id)
-    assert compared is not None, f"nobody compares summaries of {topic}"
+def _win_rates(item_set: ItemSet) -> dict[str, float]:
+    compared = load_compared(item_set.study_id)
+    assert compared is not None, f"nobody compares summaries of {item_set}"
     of_topics = win_rates(compared.answers, compared.has).by_topic()
     ((keys, scores),) = (
         (own.summaries, scores)
         for own, (_name, scores) in zip(compared.topics, of_topics, strict=True)
-        if own.key == topic.pk
+        if own.key == item_set.pk
     )
     return {str(keys[system]): score for system, score in zip(scores.systems, scores.score.tolist(), strict=True)}
 

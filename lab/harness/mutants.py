@@ -60,7 +60,7 @@ TALLY_UNLOCKED = (
         "'FOR NO KEY UPDATE OF shown, annotator'",
     ),
 )
-SEND = "from evaluation.app import app\napp.send_task('work', ('refit_topic', assignment.topic_id))"
+SEND = "from evaluation.app import app\napp.send_task('work', ('refit_topic', assignment.item_set_id))"
 
 MUTANTS: tuple[Mutant, ...] = (
     Mutant(
@@ -76,9 +76,9 @@ MUTANTS: tuple[Mutant, ...] = (
             ONE_REVISION,
             Replace(
                 "_lock",
-                "topic = statements.lock(assignment) or ANY",
+                "item_set = statements.lock(assignment) or ANY",
                 "current = Assignment.objects.select_related('annotator__study').get(pk=assignment.pk)\n"
-                "topic = statements.lock(assignment) or ANY\n"
+                "item_set = statements.lock(assignment) or ANY\n"
                 "for field in (*Assignment.LOCKED, 'annotator'):\n"
                 "    setattr(assignment, field, getattr(current, field))",
             ),
@@ -142,8 +142,8 @@ MUTANTS: tuple[Mutant, ...] = (
         (
             Replace(
                 "",
-                "TopicProgress.objects.filter(topic=ANY, fitted_version__lt=ANY_1)",
-                "TopicProgress.objects.filter(topic=ANY)",
+                "ItemSetProgress.objects.filter(item_set=ANY, fitted_version__lt=ANY_1)",
+                "ItemSetProgress.objects.filter(item_set=ANY)",
             ),
         ),
         ("tests/evaluation/test_records.py::test_a_late_result_never_replaces_a_newer_one",),
@@ -179,7 +179,7 @@ MUTANTS: tuple[Mutant, ...] = (
             Replace(
                 "_record",
                 "assignment.state == State.JUDGED",
-                "assignment.state == State.JUDGED or (assignment.expires_at or topic.now) < topic.now",
+                "assignment.state == State.JUDGED or (assignment.expires_at or item_set.now) < item_set.now",
             ),
         ),
         (
@@ -217,8 +217,8 @@ MUTANTS: tuple[Mutant, ...] = (
         (
             Replace(
                 "_choose_tidily",
-                "Assignment.objects.filter(LAPSED, topic=topic.pk)",
-                "Assignment.objects.filter(topic=topic.pk, state=State.OPEN, expires_at__lt=timezone.now())",
+                "Assignment.objects.filter(LAPSED, item_set=item_set.pk)",
+                "Assignment.objects.filter(item_set=item_set.pk, state=State.OPEN, expires_at__lt=timezone.now())",
             ),
         ),
         (f"{PROMISES}::test_a_website_whose_clock_is_ahead_takes_nobodys_pair_away",),

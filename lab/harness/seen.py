@@ -45,7 +45,7 @@ class Seen:
     expected: Expected = field(default_factory=Expected)
 
     def _of_study(self, columns: str, rest: str) -> list[Row]:
-        return self.tables.rows(f"SELECT {columns} FROM annotate_topic t {rest} WHERE t.study_id = ?", self.study)
+        return self.tables.rows(f"SELECT {columns} FROM annotate_itemset t {rest} WHERE t.study_id = ?", self.study)
 
     @cached_property
     def settings(self) -> Row:
@@ -64,12 +64,12 @@ class Seen:
 
     @cached_property
     def assignments(self) -> dict[int, Row]:
-        rows = self._of_study("a.*", "JOIN annotate_assignment a ON a.topic_id = t.id")
+        rows = self._of_study("a.*", "JOIN annotate_assignment a ON a.item_set_id = t.id")
         return {row["id"]: row for row in rows}
 
     @cached_property
     def judgments(self) -> list[Row]:
-        rows = self._of_study("j.*", "JOIN annotate_judgment j ON j.topic_id = t.id")
+        rows = self._of_study("j.*", "JOIN annotate_judgment j ON j.item_set_id = t.id")
         return sorted(rows, key=lambda row: row["id"])
 
     @cached_property
@@ -79,7 +79,7 @@ class Seen:
 
     @cached_property
     def pairs(self) -> dict[int, Row]:
-        return {row["id"]: row for row in self._of_study("p.*", "JOIN annotate_pair p ON p.topic_id = t.id")}
+        return {row["id"]: row for row in self._of_study("p.*", "JOIN annotate_pair p ON p.item_set_id = t.id")}
 
     @cached_property
     def topics(self) -> dict[int, Row]:
@@ -87,7 +87,8 @@ class Seen:
         rows = self._of_study(
             "t.id, y.taken, y.of_summaries, y.data_version, COALESCE(g.fitted_version, 0) AS fitted_version, "
             "COALESCE(g.problem, '') AS problem",
-            "JOIN annotate_tally y ON y.topic_id = t.id LEFT JOIN annotate_topicprogress g ON g.topic_id = t.id",
+            "JOIN annotate_tally y ON y.item_set_id = t.id "
+            "LEFT JOIN annotate_itemsetprogress g ON g.item_set_id = t.id",
         )
         return {row["id"]: row for row in rows}
 
@@ -102,7 +103,7 @@ class Seen:
         by_topic: dict[int, list[Row]] = {topic: [] for topic in self.topics}
         for row in self.judgments:
             if self.fate(row) == "counted":
-                by_topic[row["topic_id"]].append(row)
+                by_topic[row["item_set_id"]].append(row)
         return by_topic
 
     def fate(self, judgment: Row) -> str:

@@ -192,7 +192,8 @@ class Trial:
         """Whether every topic has all the judgments that it wants."""
         with suppress(Away):
             counted = self.product.tables.rows(
-                "SELECT COUNT(*) AS judgments FROM annotate_assignment a JOIN annotate_topic t ON t.id = a.topic_id "
+                "SELECT COUNT(*) AS judgments FROM annotate_assignment a "
+                "JOIN annotate_itemset t ON t.id = a.item_set_id "
                 "JOIN annotate_annotator n ON n.id = a.annotator_id WHERE t.study_id = ? AND a.state = 'judged' "
                 "AND a.holds_place AND n.excluded_at IS NULL GROUP BY t.id",
                 self.given["study"],
@@ -222,9 +223,9 @@ class Trial:
 
     def versions(self) -> list[dict[str, Any]]:
         return self.product.tables.rows(
-            "SELECT t.id, y.data_version, COALESCE(g.fitted_version, 0) AS done FROM annotate_topic t "
-            "JOIN annotate_tally y ON y.topic_id = t.id "
-            "LEFT JOIN annotate_topicprogress g ON g.topic_id = t.id WHERE t.study_id = ?",
+            "SELECT t.id, y.data_version, COALESCE(g.fitted_version, 0) AS done FROM annotate_itemset t "
+            "JOIN annotate_tally y ON y.item_set_id = t.id "
+            "LEFT JOIN annotate_itemsetprogress g ON g.item_set_id = t.id WHERE t.study_id = ?",
             self.given["study"],
         )
 
@@ -237,7 +238,8 @@ class Trial:
             if any(row["data_version"] != row["done"] for row in versions):
                 return False
             fits = self.product.tables.value(
-                "SELECT COUNT(*) FROM annotate_fit f JOIN annotate_topic t ON t.id = f.topic_id WHERE t.study_id = ?",
+                "SELECT COUNT(*) FROM annotate_fit f "
+                "JOIN annotate_itemset t ON t.id = f.item_set_id WHERE t.study_id = ?",
                 self.given["study"],
             )
             ranked = self.product.tables.rows(
@@ -289,7 +291,7 @@ class Trial:
                 case "stale":
                     self.seen["answered 403"] += 1
         surplus = self.product.tables.value(
-            "SELECT COUNT(*) FROM annotate_assignment a JOIN annotate_topic t ON t.id = a.topic_id "
+            "SELECT COUNT(*) FROM annotate_assignment a JOIN annotate_itemset t ON t.id = a.item_set_id "
             "WHERE t.study_id = ? AND a.state = 'judged' AND NOT a.holds_place",
             self.given["study"],
         )

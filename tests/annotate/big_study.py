@@ -34,9 +34,9 @@ def big_study(annotators: int = 1_000, judgments: int = 100_000, topics: int = 1
     )
     pairs: list[Pair] = []
     for topic in study.topics.all():
-        keys = list(topic.sentences.values_list("pk", flat=True))
+        keys = list(topic.sentence_set.items.values_list("pk", flat=True))
         drawn = {tuple(sorted(chance.sample(keys, 2))) for _ in range(judgments // topics // 8)}
-        pairs += [Pair(topic=topic, first_id=a, second_id=b, need=0) for a, b in sorted(drawn)]
+        pairs += [Pair(item_set_id=topic.pk, first_id=a, second_id=b, need=0) for a, b in sorted(drawn)]
     pairs = Pair.objects.bulk_create(pairs, BATCH)
     now = timezone.now()
     assignments = []
@@ -44,7 +44,7 @@ def big_study(annotators: int = 1_000, judgments: int = 100_000, topics: int = 1
         for pair in chance.sample(pairs, judgments // annotators):
             assignments.append(
                 Assignment(
-                    topic_id=pair.topic_id,
+                    item_set_id=pair.item_set_id,
                     annotator=person,
                     pair=pair,
                     swapped=chance.random() < 0.5,
@@ -59,7 +59,7 @@ def big_study(annotators: int = 1_000, judgments: int = 100_000, topics: int = 1
         (
             Judgment(
                 assignment=one,
-                topic_id=one.topic_id,
+                item_set_id=one.item_set_id,
                 answer=chance.choice(["left", "right"]),
                 seconds=2 + 10 * chance.random(),
                 at=now,
@@ -116,7 +116,7 @@ def report(study: Study, people: list[Annotator], pairs: list[Pair], chance: ran
         },
     )
     for topic in Topic.objects.filter(study=study):
-        sentences = list(topic.sentences.values_list("pk", flat=True))
+        sentences = list(topic.sentence_set.items.values_list("pk", flat=True))
         misfit = {"z": 2.5, "wins": 9.0, "expected": 5.5, "judgments": 12}
         Result.objects.create(
             topic=topic,

@@ -106,7 +106,7 @@ def furnish(study: Study) -> Keys:
             "invitation_id": invitations.invite(study, owner).pk,
             "topic_id": apart.pk,
             "document_id": apart.documents.get(name="d2").pk,
-            "sentence_id": apart.sentences.first().pk,
+            "sentence_id": apart.sentence_set.items.first().pk,
             "summary_id": apart.summaries.first().pk,
             "system_id": apart.summaries.first().system_id,
             "analysis": "document-sets",

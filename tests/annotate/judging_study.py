@@ -9,13 +9,14 @@ from django.db.models import Count, Exists, Max, OuterRef, Q
 from django.utils import timezone
 
 from annotate import judging
+from annotate.imports.topics import add_topics
 from annotate.models import (
     Annotator,
     Assignment,
     GoldPair,
+    Item,
     Judgment,
     Pair,
-    Sentence,
     SourceDocument,
     Study,
     Tally,
@@ -34,20 +35,20 @@ def ready_study(sentences: int = 8, topics: int = 1, **fields: Any) -> Study:
 
 
 def add_topic(study: Study, name: str, sentences: int, position: int) -> Topic:
-    topic = Topic.objects.create(study=study, name=name, title=f"Topic {name}", position=position, cut_version=1)
+    topic = add_topics([Topic(study=study, name=name, title=f"Topic {name}", position=position, cut_version=1)])[0]
     texts = [f"Sentence {index} of {name}." for index in range(sentences)]
     document = SourceDocument.objects.create(topic=topic, name="d1", position=0, sentences=texts)
-    Sentence.objects.bulk_create(
-        Sentence(topic=topic, document=document, index=index, position=index, text=text)
+    Item.objects.bulk_create(
+        Item(item_set=topic.sentence_set, document=document, index=index, position=index, text=text)
         for index, text in enumerate(texts)
     )
-    judging.open_tallies([topic])
+    judging.open_tallies([topic.sentence_set])
     return topic
 
 
 def prepare_pairs(study: Study, use: str, number: int, topic: str = "T0") -> list[GoldPair]:
     """The first sentence is better than each of the next ones for practice, the last one better for hidden pairs."""
-    sentences = list(Sentence.objects.filter(topic__study=study, topic__name=topic).order_by("position"))
+    sentences = list(Item.objects.filter(item_set__study=study, item_set__topic__name=topic).order_by("position"))
     if use == "gold":
         sentences.reverse()
     return [
@@ -94,10 +95,10 @@ def assert_books_balance(study: Study) -> None:
     """What is counted beside the rows is what a count of the rows gives, and nothing is beyond what was wanted."""
     of_a_person = Q(assignments__annotator__kind="human", assignments__annotator__excluded_at=None)
     places = Count("assignments", filter=of_a_person & Q(assignments__holds_place=True))
-    for pair in Pair.objects.filter(topic__study=study, topic__removal=None).annotate(places=places):
+    for pair in Pair.objects.filter(item_set__study=study, item_set__removal=None).annotate(places=places):
         assert pair.taken == pair.places <= pair.need, pair
-    for tally in Tally.objects.filter(topic__study=study).select_related("topic"):
-        assert tally.taken == sum(Pair.objects.filter(topic=tally.topic).values_list("taken", flat=True))
+    for tally in Tally.objects.filter(item_set__study=study).select_related("item_set__topic"):
+        assert tally.taken == sum(Pair.objects.filter(item_set=tally.item_set).values_list("taken", flat=True))
     for annotator in Annotator.objects.filter(study=study):
         # What was done stays done, though it is void: its topic or sentence went.
         done, skipped = Q(state="judged") | WAS_JUDGED, Q(state="skipped") | Q(state="void") & ~Q(skip_reason="")
@@ -111,11 +112,13 @@ def assert_books_balance(study: Study) -> None:
         assert not annotator.assignments.exclude(state__in=["open", "judged", "void"]).filter(holds_place=True).exists()
         checks = annotator.assignments.filter(reason__in=["training", "gold", "repeat"])
         assert not checks.filter(holds_place=True).exists()
-    for assignment in Assignment.objects.filter(topic__study=study).annotate(last=Max("judgments__revision")):
+    for assignment in Assignment.objects.filter(item_set__study=study).annotate(last=Max("judgments__revision")):
         assert assignment.revision == (assignment.last or 0)
     for topic in Topic.objects.filter(study=study):
-        counted = Judgment.objects.counted().filter(assignment__topic=topic).values_list("assignment", flat=True)
-        expected = Assignment.objects.filter(topic=topic, state="judged", holds_place=True, annotator__excluded_at=None)
+        counted = Judgment.objects.counted().filter(assignment__item_set=topic.pk).values_list("assignment", flat=True)
+        expected = Assignment.objects.filter(
+            item_set=topic.pk, state="judged", holds_place=True, annotator__excluded_at=None
+        )
         expected = expected.filter(annotator__kind__in=KINDS_COUNTED[study.counted_kinds])
         assert set(counted) == set(expected.values_list("pk", flat=True))
         assert len(counted) == len(set(counted))

@@ -119,8 +119,8 @@ def prepare(topic: Topic) -> None:
 def fit(topic: Topic, **fields: Any) -> Fit:
     """One as the worker leaves it."""
     kept = {"judgments": 2, "sentences": 5, "settings": {}, "program_version": "1", "residual": 0.0, "iterations": 1}
-    kept |= {"seconds": 0.1, "created_at": timezone.now(), "data_version": topic.tally.data_version}
-    return Fit.objects.create(topic=topic, **kept | fields)
+    kept |= {"seconds": 0.1, "created_at": timezone.now(), "data_version": topic.sentence_set.tally.data_version}
+    return Fit.objects.create(item_set_id=topic.pk, **kept | fields)
 
 
 def forecast(study: Study) -> Forecast:

@@ -19,6 +19,7 @@ from annotate.models import (
     AuditEntry,
     Fit,
     Invitation,
+    ItemSetProgress,
     Judgment,
     Membership,
     Ranking,
@@ -26,7 +27,6 @@ from annotate.models import (
     SourceDocument,
     Study,
     Summary,
-    TopicProgress,
     Upload,
     Utility,
 )
@@ -235,7 +235,7 @@ def test_a_topic_says_how_far_the_worker_is(study, owner):
     assert (found["cut"], found["up_to_date"], found["sentences"], found["judgments"]) == (True, True, 5, 0)
     assert found["extra"] == {"source": "made up"}
     judging.raise_version([topic.pk])
-    TopicProgress.objects.create(topic=topic, problem="Out of memory.")
+    ItemSetProgress.objects.create(item_set_id=topic.pk, problem="Out of memory.")
     found = owner.get(path).json()
     assert (found["up_to_date"], found["problem"]) == (False, "Out of memory.")
 
@@ -281,26 +281,26 @@ def test_a_document_is_mended_until_somebody_judges(study, owner):
 def fit(topic) -> None:
     """Rows as the worker leaves them."""
     rows = {scored_by: _fit(topic, scored_by) for scored_by in ("recommended", "published")}
-    for place, sentence in enumerate(topic.sentences.all()):
+    for place, sentence in enumerate(topic.sentence_set.items.all()):
         counts = {"sentence": sentence, "wins": 2.5, "judgments": 3}
         recommended = {"strength": 0.2, "utility": 0.5 - place, "value": 0.7, "se": 0.1, "low": 0, "high": 1}
         Utility.objects.create(fit=rows["recommended"], **counts, **recommended)
         published = {"scored_by": "published", "strength": 0.3, "utility": 0.25, "value": 0.3}
         Utility.objects.create(fit=rows["published"], **counts, **published)
-    nearest = topic.sentences.first()
+    nearest = topic.sentence_set.items.first()
     for summary in Summary.objects.filter(topic=topic):
         part = {"text": "x", "nearest": nearest.pk, "similarity": 1, "value": 0.2, "factor": 1, "weight": 1}
         interval = {"se": 0.01, "low": 0.1, "high": 0.3}
         Score.objects.create(fit=rows["recommended"], summary=summary, score=0.1, coverage=0.4, **interval)
         published = {"fit": rows["published"], "scored_by": "published", "parts": [part]}
         Score.objects.create(summary=summary, score=0.2, **published)
-    TopicProgress.objects.create(topic=topic, fitted_version=topic.tally.data_version)
+    ItemSetProgress.objects.create(item_set_id=topic.pk, fitted_version=topic.sentence_set.tally.data_version)
 
 
 def _fit(topic, scored_by):
     """Of words that stand once in the first sentence, are worth .9 where the mean is .5, and are in every summary."""
     words = {"total": 4.0, "mean": 0.5, "words": ["rain"], "occurrences": [1], "idf": [1.0], "values": [0.9]}
-    words |= {"sentences": [[[topic.sentences.first().pk, 1]]], "of_systems": {"lead": [0], "long": [0]}}
+    words |= {"sentences": [[[topic.sentence_set.items.first().pk, 1]]], "of_systems": {"lead": [0], "long": [0]}}
     settings = {"prior": 0.1, "score": "published"} if scored_by == "published" else {"score": "importance"}
     kept = {"judgments": 3, "iterations": 2, "settings": settings, "words": words if scored_by == "recommended" else {}}
     return making.fit(topic, scored_by=scored_by, **kept)
@@ -361,7 +361,7 @@ def test_a_leaderboard_says_that_topics_have_newer_scores(study, owner):
     for topic in study.topics.all():
         fit(topic)
     Fit.objects.update(data_version=2)
-    TopicProgress.objects.update(fitted_version=2)
+    ItemSetProgress.objects.update(fitted_version=2)
     ranking = Ranking.objects.create(study=study, version=3, created_at=timezone.now())
     for version, is_old in ((3, True), (4, False)):
         Ranking.objects.filter(pk=ranking.pk).update(version=version)
@@ -386,7 +386,7 @@ def test_a_leaderboard_says_what_it_lacks(study, owner):
     fit(topic)
     path = f"{API}/studies/{study.pk}/topics/{topic.pk}/leaderboard/"
     Score.objects.filter(summary__system__name="long", scored_by="recommended").update(score=None)
-    TopicProgress.objects.filter(topic=topic).update(problem="no finite utilities")
+    ItemSetProgress.objects.filter(item_set=topic.pk).update(problem="no finite utilities")
     board = owner.get(path).json()
     assert board["unranked"] == ["long"]
     assert board["failures"] == [{"topic": topic.name, "problem": "no finite utilities"}]
@@ -425,7 +425,7 @@ def test_a_program_sees_no_more_than_a_person_does(study, machine):
     assert shown == {
         "key": str(assignment.key),
         "of": "sentences",
-        "question": assignment.topic.question or study.question,
+        "question": assignment.item_set.topic.question or study.question,
         "prompt": "",
         "left": assignment.left.text,
         "right": assignment.right.text,

@@ -191,7 +191,7 @@ def test_whoever_leaves_may_still_be_erased_and_a_study_deleted_with_its_log_kep
     annotator = joined(study)
     judged(annotator)
     crowd.withdraw(annotator, erase=True)
-    assert not Judgment.objects.filter(topic__study=study).exists()
+    assert not Judgment.objects.filter(item_set__study=study).exists()
     judged(joined(study))
     key, written = study.pk, AuditEntry.objects.filter(study=study).count()
     studies.delete_study(study, study.created_by)

@@ -46,7 +46,7 @@ def test_a_study_of_one_topic_compares_its_systems_as_the_topic_does(scored_by: 
 @pytest.mark.django_db
 def test_intervals_that_overlap_do_not_hide_a_difference_that_is_sure() -> None:
     topic = scored.topic(scored.scored_study(**scored.AS_PUBLISHED))
-    fit = leaderboard.newest_fit(topic, "published")
+    fit = leaderboard.newest_fit(topic.sentence_set, "published")
     names = fit.covariance["systems"]
     n = len(names)
     tied = tuple(tuple(0.01 if i == j else 0.00999 for j in range(n)) for i in range(n))

@@ -13,14 +13,14 @@ from annotate import imports, judging, studies
 from annotate.models import (
     Annotator,
     Assignment,
+    Item,
+    ItemSet,
     Judgment,
     Removal,
-    Sentence,
     Study,
     Suggestion,
     Summary,
     Tally,
-    Topic,
 )
 from evaluation import tasks
 from tests.annotate import making
@@ -47,23 +47,23 @@ def study_of(*records: dict[str, Any], **settings: Any) -> Study:
     return made
 
 
-def of_summaries(study: Study) -> Topic:
-    return Topic.asked.get(study=study, summaries_of__isnull=False)
+def of_summaries(study: Study) -> ItemSet:
+    return ItemSet.objects.get(study=study, of="summaries")
 
 
 def systems(assignment: Assignment) -> set[str]:
-    return {assignment.left.document.name, assignment.right.document.name}
+    return {assignment.left.system, assignment.right.system}
 
 
 def counted(study: Study) -> int:
-    return Judgment.objects.counted().filter(assignment__topic__study=study).count()
+    return Judgment.objects.counted().filter(assignment__item_set__study=study).count()
 
 
 def test_a_pair_is_two_whole_summaries_of_a_topic() -> None:
     study = study_of(record())
     pair = drawn(joined(study))
-    assert pair.topic.compares_summaries
-    assert pair.topic.title == "Topic M1"
+    assert pair.item_set.of == "summaries"
+    assert pair.item_set.topic.title == "Topic M1"
     assert systems(pair) < set(SYSTEMS)
     assert pair.left.text.endswith(".\n\nAll of it.")
 
@@ -71,13 +71,13 @@ def test_a_pair_is_two_whole_summaries_of_a_topic() -> None:
 def test_no_list_of_topics_has_the_summaries_beside_them() -> None:
     study = study_of(record())
     assert [topic.name for topic in study.topics.all()] == ["M1"]
-    assert Sentence.objects.of_sources(study).count() == 6
+    assert Item.objects.of_sources(study).count() == 6
 
 
 def test_a_study_that_asks_about_sentences_asks_nothing_else() -> None:
     study = study_of(record(), compares="sentences")
-    assert not drawn(joined(study)).topic.compares_summaries
-    assert not Topic.asked.filter(study=study, summaries_of__isnull=False).exists()
+    assert drawn(joined(study)).item_set.of == "sentences"
+    assert not ItemSet.objects.filter(study=study, of="summaries").exists()
 
 
 def test_what_annotators_compare_changes_at_any_time_and_nothing_is_lost() -> None:
@@ -86,7 +86,7 @@ def test_what_annotators_compare_changes_at_any_time_and_nothing_is_lost() -> No
     judged(ann)
     for asked in ("summaries", "sentences", "summaries"):
         study = studies.change_settings(study, making.owner(study), compares=asked)
-        assert judged(Annotator.objects.get(pk=ann.pk)).topic.compares_summaries == (asked == "summaries")
+        assert (judged(Annotator.objects.get(pk=ann.pk)).item_set.of == "summaries") == (asked == "summaries")
     assert counted(study) == 4
     assert_books_balance(study)
 
@@ -94,7 +94,7 @@ def test_what_annotators_compare_changes_at_any_time_and_nothing_is_lost() -> No
 def test_both_kinds_are_asked_in_the_share_that_was_chosen() -> None:
     study = study_of(*(record(f"M{n}") for n in range(20)), compares="both", summary_share=0.5, pairs_per_annotator=400)
     ann = joined(study)
-    kinds = [judged(ann).topic.compares_summaries for _pair in range(100)]
+    kinds = [judged(ann).item_set.of == "summaries" for _pair in range(100)]
     assert 20 <= sum(kinds) <= 80
     changes = sum(before != after for before, after in itertools.pairwise(kinds))
     assert changes <= 10  # in runs: nobody is torn to and fro
@@ -105,7 +105,7 @@ def test_a_topic_takes_as_many_answers_about_summaries_as_are_wanted() -> None:
     for annotator in (joined(study), joined(study), joined(study)):
         while not isinstance(judging.draw(annotator), judging.NoPair):
             judged(annotator)
-    assert Tally.objects.get(topic=of_summaries(study)).taken == counted(study) == 5
+    assert Tally.objects.get(item_set=of_summaries(study)).taken == counted(study) == 5
     assert_books_balance(study)
 
 
@@ -139,9 +139,7 @@ def test_a_replaced_summary_leaves_its_judgments_to_history_and_the_others_stay(
     for annotator in (joined(study), joined(study)):
         for _pair in range(4):
             judged(annotator)
-    about = Assignment.objects.filter(pair__first__document__name="ann") | Assignment.objects.filter(
-        pair__second__document__name="ann"
-    )
+    about = Assignment.objects.filter(pair__first__system="ann") | Assignment.objects.filter(pair__second__system="ann")
     lost = about.distinct().count()
     upload = making.receive(study, b"topic,system,text\nM1,ann,Something else.\n", "late.csv")
     imports.process(upload)
@@ -150,7 +148,7 @@ def test_a_replaced_summary_leaves_its_judgments_to_history_and_the_others_stay(
     imports.confirm(upload, making.owner(study))
     imports.process(upload)
     assert counted(study) == 8 - lost
-    assert Sentence.objects.get(topic=of_summaries(study), document__name="ann").text == "Something else."
+    assert Item.objects.get(item_set=of_summaries(study), system="ann").text == "Something else."
     assert_books_balance(study)
     imports.restore_removed(Removal.objects.get(), making.owner(study))
     assert counted(study) == 8
@@ -170,7 +168,7 @@ def test_a_summary_that_is_removed_and_restored_has_its_judgments_again() -> Non
     assert target.counts().get("judgments", 0) == lost
     removal = imports.remove(study, making.owner(study), "summary", key)
     assert counted(study) == 5 - lost
-    assert not Sentence.objects.filter(topic=of_summaries(study), document__name="ann").exists()
+    assert not Item.objects.filter(item_set=of_summaries(study), system="ann").exists()
     imports.restore_removed(removal, making.owner(study))
     assert counted(study) == 5
     assert_books_balance(study)
@@ -183,7 +181,7 @@ def test_a_topic_that_is_removed_takes_its_summaries_along_and_brings_them_back(
     removal = imports.remove(study, making.owner(study), "topic", str(study.topics.get().pk))
     assert removal.counts["judgments"] == 3
     assert counted(study) == 0
-    assert not Topic.asked.filter(study=study).exists()
+    assert not ItemSet.objects.filter(study=study).exists()
     imports.restore_removed(removal, making.owner(study))
     assert counted(study) == 3
     assert of_summaries(study)
@@ -195,7 +193,7 @@ def test_a_system_that_comes_late_is_compared_and_takes_no_judgment_away() -> No
     judged(joined(study))
     making.store(study, b"topic,system,text\nM1,late,Late words.\n", "late.csv")
     assert counted(study) == 1
-    assert Sentence.objects.filter(topic=of_summaries(study)).count() == 5
+    assert Item.objects.filter(item_set=of_summaries(study)).count() == 5
     assert not Removal.objects.exists()
 
 
@@ -209,7 +207,7 @@ def test_an_answer_about_a_summary_that_was_replaced_meanwhile_is_kept_as_histor
     assert Judgment.objects.count() == 2
     assert counted(study) == 0
     following = drawn(bob)
-    assert following.left.topic_id == following.right.topic_id == of_summaries(study).pk
+    assert following.left.item_set_id == following.right.item_set_id == of_summaries(study).pk
     assert_books_balance(study)
     for removal in Removal.objects.order_by("-pk"):
         imports.restore_removed(removal, making.owner(study))

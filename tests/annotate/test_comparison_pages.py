@@ -38,7 +38,7 @@ def compared(study: Study, first: System, second: System) -> TwoSystems:
 
 
 def newest(study: Study) -> Fit:
-    fit = boards.newest_fit(scored.topic(study))
+    fit = boards.newest_fit(scored.topic(study).sentence_set)
     assert fit is not None
     return fit
 
@@ -79,7 +79,7 @@ def test_answers_speak_for_the_system_that_says_what_was_preferred(study: Study)
 
 def test_the_page_of_a_topic_shows_what_made_the_difference(client: Client, study: Study) -> None:
     fit = newest(study)
-    place = reverse("compare_in_topic", args=[study.pk, fit.topic_id])
+    place = reverse("compare_in_topic", args=[study.pk, fit.item_set_id])
 
     page = text_of(client, place, **asked(study))
 

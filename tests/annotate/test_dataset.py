@@ -72,7 +72,7 @@ def fetched(study: Study, part: str) -> bytes:
 def test_every_judgment_that_counts_is_there_as_it_was_shown(study):
     rows = [json.loads(line) for line in fetched(study, PARTS[0]).splitlines()]
     preferences = list(exports.preferences(study))
-    counted = Judgment.objects.counted().filter(assignment__topic__study=study)
+    counted = Judgment.objects.counted().filter(assignment__item_set__study=study)
     assert len(rows) == len(preferences) == counted.count() == 47
     by_id = {row.pk: row for row in counted.select_related("assignment__pair__first", "assignment__pair__second")}
     shown = {(row.at, row.assignment.left.text, row.assignment.right.text) for row in by_id.values()}

@@ -50,7 +50,7 @@ def test_the_board_on_the_start_page_is_the_leaderboard_of_the_demo(client: Clie
         assert row == shown
     win_rates = Ranking.objects.get(study=study, scored_by=ScoredBy.WIN_RATE)
     assert (win_rates.problem, win_rates.systems.count()) == ("", 10)
-    assert Judgment.objects.counted().filter(assignment__topic__summaries_of__isnull=False).count() == 90
+    assert Judgment.objects.counted().filter(assignment__item_set__of="summaries").count() == 90
 
 
 def test_the_second_study_has_peoples_ratings_and_preferences_and_says_whose_they_are() -> None:
@@ -59,9 +59,9 @@ def test_the_second_study_has_peoples_ratings_and_preferences_and_says_whose_the
     assert "CC BY 4.0" in study.title
     assert "Wang, Pang, Chen, Phang and Bowman" in study.guidelines
     assert HumanScore.objects.filter(summary__topic__study=study).exists()
-    counted = Judgment.objects.counted().filter(assignment__topic__study=study)
-    rows = counted.values_list("assignment__annotator__kind", "assignment__topic__summaries_of")
-    kinds = Counter((kind, "sentences" if summaries_of is None else "summaries") for kind, summaries_of in rows)
+    counted = Judgment.objects.counted().filter(assignment__item_set__study=study)
+    rows = counted.values_list("assignment__annotator__kind", "assignment__item_set__of")
+    kinds = Counter(rows)
     assert kinds == {("human", "summaries"): 540, ("simulated", "sentences"): 4 * demo.SIMULATED_OF_STORIES}
     demo.make_rated_study(lambda _line: None)  # again, after a start that broke off
     assert counted.count() == kinds.total()

@@ -79,7 +79,7 @@ def test_a_study_of_more_systems_than_sqlite_has_room_for_in_a_condition_is_expo
 def test_all_sentences_are_read_once(study):
     with CaptureQueriesContext(connection) as asked:
         exports.make_archive(study)
-    assert sum('FROM "annotate_sentence"' in query["sql"] for query in asked.captured_queries) == 1
+    assert sum('FROM "annotate_item"' in query["sql"] for query in asked.captured_queries) == 1
 
 
 def test_equal_studies_give_equal_bytes(study):
@@ -108,7 +108,7 @@ def test_what_became_history_goes_along_and_counts_nowhere(study, tmp_path, clie
     (tmp_path / "study.zip").write_bytes(packed(study))
     archive = study_archive.read(tmp_path / "study.zip")
     assert archive == exports.make_archive(study)
-    of_removed = Judgment.objects.filter(assignment__topic__name="M2").count()
+    of_removed = Judgment.objects.filter(assignment__item_set__topic__name="M2").count()
     assert sum(len(record.answers) for record in archive.history if record.topic == "M2") == of_removed
     assert len(archive.judgments) + sum(len(record.answers) for record in archive.history) == 8
     assert [(upload.filename, upload.by) for upload in archive.uploads] == [
@@ -157,7 +157,7 @@ def test_sentences_mended_before_anybody_judged_stay_mended():
 
 def test_preferences_are_the_judgments_that_count(study):
     found = list(exports.preferences(study))
-    counted = list(Judgment.objects.counted().filter(topic__study=study).order_by("topic__position", "pk"))
+    counted = list(Judgment.objects.counted().filter(item_set__study=study).order_by("item_set__topic__position", "pk"))
     assert len(found) == len(counted) == 4
     for preference, judgment in zip(found, counted, strict=True):
         shown = judgment.assignment

@@ -355,7 +355,7 @@ def test_everything_that_a_file_brings_is_stored():
     assert Reference.objects.get().text == "Rain closed roads and schools."
     assert set(System.objects.values_list("name", flat=True)) == {"lead", "long"}
     assert HumanScore.objects.get().score == 3.0
-    assert Tally.objects.get().topic == topic
+    assert Tally.objects.get().item_set.topic == topic
 
 
 def test_topics_go_on_counting_where_the_last_upload_stopped():

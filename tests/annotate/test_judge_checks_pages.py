@@ -17,9 +17,10 @@ from annotate.models import (
     Assignment,
     Consent,
     GoldPair,
+    Item,
+    ItemSet,
     Judgment,
     Participation,
-    Sentence,
     Study,
     Suggestion,
     Topic,
@@ -134,17 +135,17 @@ def blind_study(**fields) -> Study:
         | fields,
     )
     prepare_pairs(study, "gold", 12)
-    sentences = list(Sentence.objects.order_by("pk"))
+    sentences = list(Item.objects.order_by("pk"))
     for rank in range(29):
         Suggestion.objects.create(
-            topic=Topic.objects.get(),
+            item_set=ItemSet.objects.get(),
             first=sentences[rank],
             second=sentences[rank + 1],
             rank=rank,
             is_random=rank % 2 == 0,
         )
     for sentence in sentences:  # no two alike, or they would not be compared; `bare` makes them alike
-        Sentence.objects.filter(pk=sentence.pk).update(text=f"The same words {sentence.index:02}.")
+        Item.objects.filter(pk=sentence.pk).update(text=f"The same words {sentence.index:02}.")
     return study
 
 
@@ -254,7 +255,7 @@ def test_somebody_who_answers_faster_than_people_read_is_asked_kindly_and_kept(c
     second = held()
     client.post(page_of(second), {"answer": "left", "revision": 1, "seconds": 4})
     assert "faster than people can read" not in client.get(page_of(held())).content.decode()
-    assert Judgment.objects.counted().filter(topic=first.topic).count() == 2
+    assert Judgment.objects.counted().filter(item_set=first.item_set).count() == 2
 
 
 def test_a_run_of_skips_asks_kindly_and_too_many_end_it_with_the_code(client):
@@ -349,7 +350,7 @@ def test_a_researcher_prepares_a_pair_and_takes_it_back(client):
     page = f"/studies/{study.pk}/gold-pairs/"
     topic = Topic.objects.get(name="T1")
     assert "Sentence 3 of T1." in client.get(f"{page}?topic={topic.pk}").content.decode()
-    better, worse = topic.sentences.all()[:2]
+    better, worse = topic.sentence_set.items.all()[:2]
     sent = {
         "topic": topic.pk,
         "better": better.name,
@@ -425,7 +426,7 @@ def test_an_archive_takes_prepared_pairs_and_checks_along(tmp_path):
     shown = [list(one.assignments.order_by("pk").values_list(*columns)) for one in (annotator, again.annotators.get())]
     assert shown[0] == shown[1]
     assert {reason for reason, *_ in shown[0]} == {"random", "gold", "repeat"}
-    assert GoldPair.objects.filter(topic__study=again).count() == 5
-    before, after = (Judgment.objects.counted().filter(topic__study=one).count() for one in (study, again))
+    assert GoldPair.objects.filter(item_set__study=again).count() == 5
+    before, after = (Judgment.objects.counted().filter(item_set__study=one).count() for one in (study, again))
     assert before == after == sum(place for *_, place, _occasion in shown[0])
     assert_books_balance(again)

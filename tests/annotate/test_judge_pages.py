@@ -10,7 +10,7 @@ from django.utils import timezone
 from annotate import invitations, judging
 from annotate.judging import drawing
 from annotate.judging.drawing import LEASE
-from annotate.models import Annotator, Assignment, Invitation, Judgment, Membership, Sentence, Study
+from annotate.models import Annotator, Assignment, Invitation, Item, Judgment, Membership, Study
 from tests.annotate import making
 from tests.annotate.judging_study import (
     assert_books_balance,
@@ -361,7 +361,7 @@ def test_a_context_shows_the_sentence_marked_in_its_document(client, link):
     for side, sentence in (("left", first.left), ("right", first.right)):
         html = client.get(reverse("context", args=[first.key, side])).content.decode()
         assert f'<mark id="sentence">{sentence.text}</mark>' in html
-        assert all(one.text in html for one in Sentence.objects.filter(document=sentence.document))
+        assert all(one.text in html for one in Item.objects.filter(document=sentence.document))
     assert client.get(reverse("context", args=[first.key, "above"])).status_code == 404
 
 
@@ -598,7 +598,7 @@ def test_a_reason_that_is_none_is_read_as_none(client, link):
 
 def test_a_pair_whose_text_was_cut_anew_leads_back_to_their_progress(client, link, caplog):
     first = begin(client, link)
-    judging.forget_pairs([first.topic_id])
+    judging.forget_pairs([first.item_set_id])
     for gone in (client.get(page_of(first)), answer(client, first)):
         assert gone.url == reverse("progress", args=[first.annotator.key])
     assert "no longer exists" in client.get(gone.url).content.decode()
@@ -644,8 +644,8 @@ def test_given_texts_are_shown_as_text(client):
     study = ready_study(
         sentences=2, title="<script>1</script>", question="<b>Which?</b>", guidelines="<img src=x> ![x](https://x)"
     )
-    for row in Sentence.objects.all():  # no two alike: such are never compared
-        Sentence.objects.filter(pk=row.pk).update(text=f"<script>alert({row.pk})</script> & “quoted”")
+    for row in Item.objects.all():  # no two alike: such are never compared
+        Item.objects.filter(pk=row.pk).update(text=f"<script>alert({row.pk})</script> & “quoted”")
     link = invitations.invitation_path(invitations.invite(study, making.owner(study)))
     first = begin(client, link)
     for path in (link, page_of(first), reverse("context", args=[first.key, "left"])):
@@ -666,12 +666,12 @@ def test_with_equal_texts_pages_are_equal_but_for_random_ids():
     """What reaches the browser holds two texts and random ids: nothing tells which sentences or what for."""
     study = ready_study(sentences=20, judgments_per_pair=3)
     link = invitations.invitation_path(invitations.invite(study, making.owner(study)))
-    seen, texts = set(), list(Sentence.objects.all())
+    seen, texts = set(), list(Item.objects.all())
     for number in range(6):
         browser = Client()
-        Sentence.objects.bulk_update(texts, ["text"])  # no two alike: such are never drawn
+        Item.objects.bulk_update(texts, ["text"])  # no two alike: such are never drawn
         first = begin(browser, link)
-        Sentence.objects.update(text="x")
+        Item.objects.update(text="x")
         Assignment.objects.filter(pk=first.pk).update(reason=["random", "suggested"][number % 2])
         html = browser.get(page_of(first)).content.decode()
         part = browser.get(page_of(first), headers=HTMX).content.decode()

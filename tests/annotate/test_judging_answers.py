@@ -27,7 +27,7 @@ def annotator(study: Study) -> Annotator:
 
 
 def version(study: Study) -> int:
-    return Tally.objects.get(topic__study=study).data_version
+    return Tally.objects.get(item_set__study=study).data_version
 
 
 def test_an_answer_is_stored_once_and_raises_the_version(study, annotator):
@@ -68,11 +68,11 @@ def test_undoing_is_a_new_revision_and_the_pair_keeps_its_place(study, annotator
     assignment = judged(annotator)
     assert judging.undo(assignment)
     assert list(Judgment.objects.values_list("revision", "answer")) == [(1, "left"), (2, "undone")]
-    assert not Judgment.objects.counted().filter(topic=assignment.topic).exists()
+    assert not Judgment.objects.counted().filter(item_set=assignment.item_set).exists()
     assert Pair.objects.get().taken == 1
     assert drawn(annotator) == assignment
     assert judging.record_judgment(assignment, 3, "right").outcome == Outcome.STORED
-    assert Judgment.objects.counted().filter(topic=assignment.topic).get().answer == "right"
+    assert Judgment.objects.counted().filter(item_set=assignment.item_set).get().answer == "right"
     assert_books_balance(study)
 
 
@@ -172,7 +172,7 @@ def test_an_answer_whose_place_was_taken_is_kept_as_surplus():
     recorded = judging.record_judgment(late, 1, "right")
     assert (recorded.outcome, recorded.counted) == (Outcome.STORED, False)
     assert Judgment.objects.count() == 2
-    assert Judgment.objects.counted().filter(topic=late.topic).count() == 1
+    assert Judgment.objects.counted().filter(item_set=late.item_set).count() == 1
     slow.refresh_from_db()
     assert slow.judged == 1  # paid all the same
     assert_books_balance(study)
@@ -214,7 +214,7 @@ def test_an_excluded_annotators_judgments_stay_and_do_not_count(annotator):
     assignment = judged(annotator)
     Annotator.objects.filter(pk=annotator.pk).update(excluded_at=assignment.created_at)
     assert Judgment.objects.count() == 1
-    assert not Judgment.objects.counted().filter(topic=assignment.topic).exists()
+    assert not Judgment.objects.counted().filter(item_set=assignment.item_set).exists()
 
 
 # An answer that brings the pair after next
@@ -256,7 +256,7 @@ def test_the_first_pairs_of_a_run_come_with_an_answer_too(django_assert_max_num_
         second = judging.record_judgment(showing, 1, "left", 2.0, showing=first).following
     assert isinstance(first, Assignment)
     assert isinstance(second, Assignment)
-    assert answered.topic_id == showing.topic_id != first.topic_id == second.topic_id
+    assert answered.item_set_id == showing.item_set_id != first.item_set_id == second.item_set_id
     assert_books_balance(annotator.study)
 
 
@@ -266,7 +266,7 @@ def test_whatever_becomes_of_drawing_the_answer_is_stored(study, annotator, monk
     def fail(*given: Any) -> None:
         following = drawing.draw_with_answer(*given)
         Assignment.objects.create(
-            key=following.key, topic=study.topics.get(), annotator=annotator, pair=following.pair, swapped=False
+            key=following.key, item_set=study.item_sets.get(), annotator=annotator, pair=following.pair, swapped=False
         )
 
     monkeypatch.setattr(answers, "draw_with_answer", fail)
@@ -320,7 +320,7 @@ def give_them_their_share(answered: Assignment, showing: Assignment) -> None:
 
 def give_another(answered: Assignment, showing: Assignment, occasion: int = 1, state: str = "open") -> None:
     Assignment.objects.create(
-        topic_id=showing.topic_id,
+        item_set_id=showing.item_set_id,
         annotator=showing.annotator,
         pair=showing.pair,
         swapped=False,
@@ -383,7 +383,7 @@ def be_given_an_answer_a_moment_ago(assignment: Assignment) -> None:
 
 
 def come_to_nothing(assignment: Assignment) -> None:
-    judging.forget_pairs([assignment.topic_id])
+    judging.forget_pairs([assignment.item_set_id])
 
 
 Send = Callable[[], judging.Recorded]

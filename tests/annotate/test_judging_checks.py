@@ -10,7 +10,7 @@ from django.utils import timezone
 
 from annotate import judging, studies
 from annotate.judging import NoPair, choosing
-from annotate.models import Annotator, Assignment, GoldPair, Judgment, Sentence, Study, Suggestion, Topic
+from annotate.models import Annotator, Assignment, GoldPair, Item, Judgment, Study, Suggestion, Topic
 from annotate.refusal import Refusal
 from tests.annotate import making
 from tests.annotate.judging_study import assert_books_balance, drawn, joined, judged, prepare_pairs, ready_study
@@ -149,8 +149,8 @@ def test_every_new_study_has_some_pairs_judged_twice_by_two_people_and_by_one():
 
 def test_a_shared_pair_counts_for_the_reason_of_its_first_judgment_even_after_its_lease():
     study = ready_study(sentences=10, random_share=0.0)
-    first, second, *_ = Sentence.objects.order_by("pk")
-    Suggestion.objects.create(topic=Topic.objects.get(), first=first, second=second, rank=0, design_weight=0.3)
+    first, second, *_ = Item.objects.order_by("pk")
+    Suggestion.objects.create(item_set_id=Topic.objects.get().pk, first=first, second=second, rank=0, design_weight=0.3)
     begun = judged(joined(study))
     study.shared_share = 1.0
     study.save()
@@ -177,7 +177,7 @@ def test_a_gold_pair_says_on_the_server_which_side_is_right():
     study = ready_study(gold_share=0.5, pairs_per_annotator=100, sentences=20)
     prepare_pairs(study, "gold", 10)
     annotator = joined(study)
-    best = Sentence.objects.latest("position")
+    best = Item.objects.latest("position")
     found = [one for one in (judged(annotator) for _ in range(20)) if one.reason == "gold"]
     assert 5 <= len(found) <= 10  # one that was drawn by lot before does not come again
     assert all(getattr(one, one.expected) == best for one in found)
@@ -221,7 +221,7 @@ def test_a_gold_pair_is_skipped_and_taken_back_like_any_other():
 def test_a_pair_is_prepared_once_of_two_sentences_of_one_topic(better, worse):
     study = ready_study(topics=2)
     prepare_pairs(study, "gold", 0)
-    sentence = {(one.topic.name, one.position): one for one in Sentence.objects.select_related("topic")}
+    sentence = {(one.item_set.topic.name, one.position): one for one in Item.objects.select_related("item_set__topic")}
     owner = making.owner(study)
     judging.prepare_pair(study, owner, better=sentence["T0", 0], worse=sentence["T0", 1], use="training")
     with pytest.raises(Refusal):
@@ -234,10 +234,10 @@ def test_a_pair_is_prepared_once_of_two_sentences_of_one_topic(better, worse):
 
 def test_pairs_come_with_the_reason_and_the_weight_that_the_worker_gave_them():
     study = ready_study(sentences=60, random_share=0.5, pairs_per_annotator=100)
-    topic, sentences = Topic.objects.get(), list(Sentence.objects.order_by("pk"))
+    topic, sentences = Topic.objects.get(), list(Item.objects.order_by("pk"))
     for rank in range(4):
         Suggestion.objects.create(
-            topic=topic,
+            item_set_id=topic.pk,
             first=sentences[rank],
             second=sentences[rank + 5],
             rank=rank,
@@ -252,8 +252,8 @@ def test_pairs_come_with_the_reason_and_the_weight_that_the_worker_gave_them():
 
 def test_the_second_judgment_of_a_pair_is_there_for_the_reason_of_the_first_and_counts_like_it():
     study = ready_study(sentences=10, judgments_per_pair=2, random_share=0.0)
-    first, second, *_ = Sentence.objects.order_by("pk")
-    Suggestion.objects.create(topic=Topic.objects.get(), first=first, second=second, rank=0, design_weight=0.3)
+    first, second, *_ = Item.objects.order_by("pk")
+    Suggestion.objects.create(item_set_id=Topic.objects.get().pk, first=first, second=second, rank=0, design_weight=0.3)
     one, other = joined(study), joined(study)
     for annotator in (one, other):
         shown = [judged(annotator) for _ in range(2)]
@@ -273,7 +273,7 @@ def test_a_person_gives_no_more_than_their_share_of_a_topic():
         if isinstance(judging.draw(people[0]), NoPair):
             break
         judged(people[0])
-    given = Counter(Assignment.objects.filter(annotator=people[0]).values_list("topic", flat=True))
+    given = Counter(Assignment.objects.filter(annotator=people[0]).values_list("item_set", flat=True))
     assert set(given.values()) == {30}
 
     Annotator.objects.filter(pk=people[1].pk).update(quota=4)
@@ -281,7 +281,7 @@ def test_a_person_gives_no_more_than_their_share_of_a_topic():
     for annotator in people[2:4]:
         while not isinstance(judging.draw(annotator), NoPair):
             judged(annotator)
-        given = Counter(Assignment.objects.filter(annotator=annotator).values_list("topic", flat=True))
+        given = Counter(Assignment.objects.filter(annotator=annotator).values_list("item_set", flat=True))
         assert max(given.values()) <= 6
 
 
@@ -290,7 +290,7 @@ def test_nobody_gives_most_judgments_of_a_topic_while_others_have_room():
     first = joined(study)
     for _ in range(12):
         judged(first)
-    given = Counter(Assignment.objects.filter(annotator=first).values_list("topic", flat=True))
+    given = Counter(Assignment.objects.filter(annotator=first).values_list("item_set", flat=True))
     assert set(given.values()) == {3}
     for _ in range(88):
         judged(first)
@@ -344,11 +344,11 @@ def test_answers_at_once_are_taken_a_moment_later_and_none_is_lost(settings):
     annotator = joined(study)
     judged(annotator)
     second = drawn(annotator)
-    version = Topic.objects.get().tally.data_version
+    version = Topic.objects.get().sentence_set.tally.data_version
     with pytest.raises(judging.TooSoon):
         judging.record_judgment(second, 1, "left", 0.1)
     assert Judgment.objects.count() == 1
-    assert Topic.objects.get().tally.data_version == version
+    assert Topic.objects.get().sentence_set.tally.data_version == version
     Annotator.objects.update(judged_at=timezone.now() - timedelta(seconds=61))
     assert judging.record_judgment(Assignment.objects.to_show().get(pk=second.pk), 1, "left", 0.1).counted
     assert_books_balance(study)

@@ -7,7 +7,7 @@ from django.test.utils import CaptureQueriesContext
 
 from annotate import judging
 from annotate.judging import NoPair, choosing, drawing
-from annotate.models import Annotator, Assignment, Pair, Sentence, Study, Suggestion, Tally, Topic, TopicProgress
+from annotate.models import Annotator, Assignment, Item, ItemSetProgress, Pair, Study, Suggestion, Tally, Topic
 from tests.annotate.judging_study import (
     add_topic,
     assert_books_balance,
@@ -130,9 +130,9 @@ def test_somebody_judges_as_many_pairs_as_they_are_asked_for():
 
 def test_people_stay_with_a_topic_and_then_go_to_the_least_filled():
     study = ready_study(sentences=30, topics=3, pairs_per_annotator=100)
-    Tally.objects.filter(topic__name="T0").update(taken=100)
+    Tally.objects.filter(item_set__topic__name="T0").update(taken=100)
     annotator = joined(study)
-    topics = [judged(annotator).topic.name for _ in range(20)]
+    topics = [judged(annotator).item_set.topic.name for _ in range(20)]
     assert set(topics[:10]) | set(topics[10:]) == {"T1", "T2"}
     assert len(set(topics[:10])) == len(set(topics[10:])) == 1
 
@@ -140,23 +140,23 @@ def test_people_stay_with_a_topic_and_then_go_to_the_least_filled():
 def test_topics_that_have_nothing_left_to_tell_of_systems_come_last():
     study = ready_study(sentences=8, topics=3, judgments_per_topic=15, pairs_per_annotator=100)
     told = Topic.objects.get(name="T1")
-    TopicProgress.objects.create(topic=told, is_told=True)
+    ItemSetProgress.objects.create(item_set_id=told.pk, is_told=True)
     annotator = joined(study)
-    done = [judged(annotator).topic_id for _ in range(45)]
+    done = [judged(annotator).item_set_id for _ in range(45)]
     assert done[30:] == [told.pk] * 15
 
 
 def test_a_full_topic_is_left_for_another_one():
     study = ready_study(sentences=8, topics=2, judgments_per_topic=3)
     done, _nothing = judge_until_nothing(joined(study))
-    assert Counter(one.topic.name for one in done) == {"T0": 3, "T1": 3}
+    assert Counter(one.item_set.topic.name for one in done) == {"T0": 3, "T1": 3}
 
 
 def test_a_topic_that_is_not_cut_yet_is_passed_over():
     study = ready_study(topics=1)
     add_topic(study, "empty", 0, 7)
     add_topic(study, "lonely", 1, 8)
-    assert {judged(joined(study)).topic.name for _ in range(6)} == {"T0"}
+    assert {judged(joined(study)).item_set.topic.name for _ in range(6)} == {"T0"}
 
 
 def test_without_any_sentence_there_is_no_work():
@@ -180,9 +180,9 @@ def test_an_answer_on_its_way_is_taken_while_the_study_is_paused():
 
 def test_what_the_worker_asks_for_comes_before_chance():
     study = ready_study(sentences=40, random_share=0.0)
-    topic, sentences = Topic.objects.get(), list(Sentence.objects.order_by("pk"))
+    topic, sentences = Topic.objects.get(), list(Item.objects.order_by("pk"))
     for rank in range(3):
-        Suggestion.objects.create(topic=topic, first=sentences[rank], second=sentences[rank + 5], rank=rank)
+        Suggestion.objects.create(item_set_id=topic.pk, first=sentences[rank], second=sentences[rank + 5], rank=rank)
     annotator = joined(study)
     done = [judged(annotator) for _ in range(4)]
     assert [one.reason for one in done] == ["suggested"] * 3 + ["random"]
@@ -190,9 +190,9 @@ def test_what_the_worker_asks_for_comes_before_chance():
     assert judged(joined(study)).reason == "random"  # each was wanted once
 
 
-def ask_for(pairs: list[tuple[Sentence, Sentence]]) -> None:
+def ask_for(pairs: list[tuple[Item, Item]]) -> None:
     for rank, (first, second) in enumerate(pairs):
-        Suggestion.objects.create(topic=Topic.objects.get(), first=first, second=second, rank=rank)
+        Suggestion.objects.create(item_set_id=Topic.objects.get().pk, first=first, second=second, rank=rank)
 
 
 def test_a_wish_is_free_for_whoever_has_not_seen_it_while_it_has_a_place():
@@ -202,7 +202,7 @@ def test_a_wish_is_free_for_whoever_has_not_seen_it_while_it_has_a_place():
     assert seen.pair == full  # a pair that was begun comes first
     assert needless.pair != full
     Pair.objects.filter(pk=needless.pair_id).update(need=1)
-    sentences = list(Sentence.objects.order_by("pk"))
+    sentences = list(Item.objects.order_by("pk"))
     known = {(pair.first_id, pair.second_id) for pair in Pair.objects.all()}
     fresh = next(two for two in combinations(sentences, 2) if (two[0].pk, two[1].pk) not in known)
     ask_for([(full.first, full.second), (needless.pair.first, needless.pair.second), fresh])
@@ -213,7 +213,7 @@ def test_a_wish_is_free_for_whoever_has_not_seen_it_while_it_has_a_place():
 
 def test_wishes_that_others_have_fulfilled_cost_a_draw_nothing(django_assert_max_num_queries):
     study = ready_study(sentences=12, random_share=0.0)
-    pairs = list(combinations(Sentence.objects.order_by("pk"), 2))
+    pairs = list(combinations(Item.objects.order_by("pk"), 2))
     ask_for(pairs)
     for _ in range(40):
         judged(joined(study))
@@ -293,8 +293,8 @@ def test_a_raised_need_opens_pairs_again_and_a_lowered_one_keeps_what_there_is()
 def test_forgotten_pairs_let_a_topic_be_cut_anew():
     study = ready_study()
     assignment = drawn(joined(study))
-    judging.forget_pairs([assignment.topic_id])
-    Sentence.objects.all().delete()
+    judging.forget_pairs([assignment.item_set_id])
+    Item.objects.all().delete()
     assert not Assignment.objects.exists()
     assert_books_balance(study)
 
@@ -303,7 +303,7 @@ def test_a_topic_with_judgments_forgets_nothing():
     study = ready_study()
     assignment = judged(joined(study))
     with pytest.raises(IntegrityError):
-        judging.forget_pairs([assignment.topic_id])
+        judging.forget_pairs([assignment.item_set_id])
 
 
 def test_the_cost_of_a_draw_and_a_judgment_does_not_grow(django_assert_max_num_queries):

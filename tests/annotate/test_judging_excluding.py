@@ -55,17 +55,17 @@ def computed(study: Study) -> dict[str, Any]:
 
     return {
         "fits": rows(
-            Fit.objects.filter(topic__study=study, curve_owed=False)
+            Fit.objects.filter(item_set__study=study, curve_owed=False)
             .exclude(covariance={})
-            .order_by("topic", "scored_by")
+            .order_by("item_set", "scored_by")
         ),
-        "utilities": rows(Utility.objects.filter(sentence__topic__study=study).order_by("sentence", "scored_by")),
+        "utilities": rows(Utility.objects.filter(sentence__item_set__study=study).order_by("sentence", "scored_by")),
         "scores": rows(Score.objects.filter(summary__topic__study=study).order_by("summary", "scored_by")),
         "systems": rows(SystemScore.objects.filter(system__study=study).order_by("system", "ranking__scored_by")),
         "people": rows(AnnotatorReport.objects.filter(annotator__study=study).order_by("annotator")),
         "agreement": rows(kept.heads("annotators", study=study)),
-        "books": rows(row for topic in study.topics.order_by("pk") for row in topic.pairs.order_by("pk")),
-        "taken": list(study.topics.order_by("pk").values_list("tally__taken", flat=True)),
+        "books": rows(row for own in study.item_sets.order_by("pk") for row in own.pairs.order_by("pk")),
+        "taken": list(study.item_sets.order_by("pk").values_list("tally__taken", flat=True)),
     }
 
 
@@ -80,7 +80,7 @@ def judged_by_three() -> tuple[Study, Any]:
 
 def test_excluding_and_taking_back_leaves_every_stored_value_as_it_was() -> None:
     study, bob = judged_by_three()
-    judgments = list(Judgment.objects.filter(topic__study=study).order_by("pk").values())
+    judgments = list(Judgment.objects.filter(item_set__study=study).order_by("pk").values())
     before = computed(study)
     assert judging.exclude(bob, making.owner(study), "Answers like a coin.")
     without = computed(study)
@@ -88,7 +88,7 @@ def test_excluding_and_taking_back_leaves_every_stored_value_as_it_was() -> None
     assert without["agreement"] != before["agreement"]
     assert judging.readmit(bob, making.owner(study), "It was somebody else.")
     assert computed(study) == before
-    assert list(Judgment.objects.filter(topic__study=study).order_by("pk").values()) == judgments
+    assert list(Judgment.objects.filter(item_set__study=study).order_by("pk").values()) == judgments
     assert_books_balance(study)
 
 

@@ -198,7 +198,7 @@ def archive_of(study: Study) -> StudyArchive:
         assignments=[
             AssignmentRecord(
                 key=str(one.key),
-                topic=one.topic.name,
+                topic=one.item_set.topic.name,
                 annotator=one.annotator.pseudonym,
                 left=f"d1:{one.left.index}",
                 right=f"d1:{one.right.index}",
@@ -210,13 +210,13 @@ def archive_of(study: Study) -> StudyArchive:
                 created_at=one.created_at.isoformat(),
                 closed_at=one.closed_at.isoformat() if one.closed_at else None,
             )
-            for one in Assignment.objects.filter(topic__study=study).order_by("pk")
+            for one in Assignment.objects.filter(item_set__study=study).order_by("pk")
         ],
         judgments=[
             JudgmentRecord(
                 str(one.assignment.key), one.revision, one.answer, one.seconds, one.at and one.at.isoformat()
             )
-            for one in Judgment.objects.filter(topic__study=study).order_by("pk")
+            for one in Judgment.objects.filter(item_set__study=study).order_by("pk")
         ],
     )
 

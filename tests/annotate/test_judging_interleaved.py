@@ -30,9 +30,9 @@ from annotate.models import (
     Annotator,
     Assignment,
     AuditEntry,
+    Item,
     Judgment,
     Ranking,
-    Sentence,
     SourceDocument,
     Study,
     Suggestion,
@@ -207,7 +207,7 @@ def draw(annotator: Annotator) -> Job:
 
 
 def places_of(study: Study) -> int:
-    return Assignment.objects.filter(topic__study=study, holds_place=True).count()
+    return Assignment.objects.filter(item_set__study=study, holds_place=True).count()
 
 
 @pytest.mark.parametrize("other", ["left", "right"])
@@ -289,8 +289,8 @@ def test_an_answer_that_brings_a_pair_and_a_draw_in_any_order_share_the_one_plac
         annotator = joined(study)
         now = drawn(annotator)
         showing = judging.draw(annotator, besides=now)
-        for rank, (first, second) in enumerate(combinations(Sentence.objects.filter(topic=now.topic_id), 2)):
-            Suggestion.objects.create(topic_id=now.topic_id, rank=rank, first=first, second=second)
+        for rank, (first, second) in enumerate(combinations(Item.objects.filter(item_set=now.item_set_id), 2)):
+            Suggestion.objects.create(item_set_id=now.item_set_id, rank=rank, first=first, second=second)
 
         def check(results: list[Any]) -> None:
             recorded, other = results
@@ -371,7 +371,7 @@ def test_an_answer_and_another_tab_that_goes_on_with_the_pair_never_wait_for_eac
         study = ready_study(topics=2)
         annotator = joined(study)
         held = drawn(annotator)
-        while (other := judged(joined(study))).topic_id == held.topic_id:
+        while (other := judged(joined(study))).item_set_id == held.item_set_id:
             pass  # which of two topics that are equally filled comes first is left to the order of their rows
         Assignment.objects.filter(pk=other.pk).update(annotator=annotator)
         Annotator.objects.filter(pk=annotator.pk).update(judged=1, seconds=5.0, previous=other.key)
@@ -444,7 +444,7 @@ def test_an_answer_and_the_removal_of_its_topic_in_any_order_keep_it_once(sessio
             assert Judgment.objects.counted().filter(assignment=held.pk).count() == recorded.counted
             assert Assignment.objects.get(pk=held.pk).state == "judged"
 
-        remove = partial(imports.remove, study, making.owner(study), "topic", str(held.topic_id))
+        remove = partial(imports.remove, study, making.owner(study), "topic", str(held.item_set_id))
         return study, [answer(held), remove], check
 
     in_every_order(sessions, make, monkeypatch, locks_or_ends, at_least=2)
@@ -454,7 +454,7 @@ def test_an_answer_and_the_return_of_its_topic_in_any_order_keep_it_once(session
     def make() -> tuple[Study, list[Job], Check]:
         study = ready_study()
         held = drawn(joined(study))
-        removal = imports.remove(study, making.owner(study), "topic", str(held.topic_id))
+        removal = imports.remove(study, making.owner(study), "topic", str(held.item_set_id))
 
         def check(results: list[Any]) -> None:
             recorded, _removal = results
@@ -591,5 +591,5 @@ def test_a_deletion_and_a_fit_never_wait_for_each_other(sessions, monkeypatch):
 
 def of_topics(statement: str) -> bool:
     locks = '"annotate_topic"' in statement and "UPDATE" in statement and statement.startswith("SELECT")
-    deletes = statement.startswith(('DELETE FROM "annotate_sentence', 'DELETE FROM "annotate_topic"'))
+    deletes = statement.startswith(('DELETE FROM "annotate_item', 'DELETE FROM "annotate_topic"'))
     return locks or deletes or statement == "COMMIT"

@@ -134,7 +134,7 @@ def test_a_machine_that_answers_after_another_has_filled_the_pair_is_surplus():
 
 def test_machines_that_join_do_not_make_a_persons_share_smaller():
     study = ready_study(sentences=30, topics=2, judgments_per_topic=30, person_cap=0.1, pairs_per_annotator=12)
-    Tally.objects.filter(topic__name="T1").update(taken=30)
+    Tally.objects.filter(item_set__topic__name="T1").update(taken=30)
     for number in range(9):
         machine(study, f"model {number}")
     person = joined(study)

@@ -13,7 +13,7 @@ from django.urls import reverse
 
 from annotate import judging
 from annotate.judging import what_if
-from annotate.models import Annotator, Sentence, Study, Summary
+from annotate.models import Annotator, Item, Study, Summary
 from annotate.reports import rests_on
 from evaluation import tasks
 from preferendum import formats
@@ -74,7 +74,7 @@ def seen(study: Study) -> dict[str, Any]:
     """What the API and the pages say of a study's figures."""
     owner = Client()
     owner.force_login(making.owner(study))
-    topics, sentences = study.topics.all(), Sentence.objects.filter(topic__study=study)
+    topics, sentences = study.topics.all(), Item.objects.filter(item_set__study=study)
     summaries, people = Summary.objects.filter(topic__study=study), study.annotators.filter(kind="human")
     calls = ["", "leaderboard/", "summaries/", "annotators/figures/?page_size=200"]
     calls += [f"results/{name}/" for name in OF_ANNOTATORS]

@@ -31,6 +31,7 @@ WITH_KEY = {
     ("annotate/models/judging.py", "self"),
     ("annotate/studies.py", "Study"),
     ("annotate/studies.py", "Topic"),
+    ("annotate/studies.py", "ItemSet"),
 }
 
 

@@ -20,7 +20,7 @@ from prometheus_client import values
 from prometheus_client.mmap_dict import MmapedDict
 from prometheus_client.parser import text_string_to_metric_families
 
-from annotate.models import Assignment, TopicProgress, WorkerPulse
+from annotate.models import Assignment, ItemSetProgress, WorkerPulse
 from annotate.server import gunicorn, prometheus
 from annotate.server.keys import load_metrics_token
 from lab.services import free_port, wait_until
@@ -120,7 +120,7 @@ def test_it_says_how_things_stand(client: Client) -> None:
     assert found["preferendum_topics_behind",] >= 1
     assert 0 < found["preferendum_topics_behind_oldest_seconds",] < 60
     for topic in study.topics.all():
-        TopicProgress.objects.update_or_create(topic=topic, defaults={"problem": "It does not converge."})
+        ItemSetProgress.objects.update_or_create(item_set_id=topic.pk, defaults={"problem": "It does not converge."})
     found = scraped(client)
     assert found["preferendum_topics_failed",] == 2
     assert found["preferendum_topics_behind_oldest_seconds",] == 0

@@ -19,12 +19,12 @@ from annotate.models import (
     AnnotatorReport,
     Assignment,
     Claim,
+    ItemSetProgress,
     Judgment,
     Ranking,
     Result,
     Study,
     Topic,
-    TopicProgress,
     Upload,
     WhatIfQuestion,
     WorkerPulse,
@@ -72,10 +72,10 @@ def alive() -> WorkerPulse:
 def settled(study: Study) -> None:
     """As if the worker had done everything."""
     for topic in Topic.objects.filter(study=study):
-        TopicProgress.objects.update_or_create(
-            topic=topic,
+        ItemSetProgress.objects.update_or_create(
+            item_set=topic.sentence_set,
             defaults={
-                "fitted_version": topic.tally.data_version,
+                "fitted_version": topic.sentence_set.tally.data_version,
                 "problem": "",
             },
         )
@@ -107,7 +107,7 @@ def test_what_failed_says_why() -> None:
     settled(study)
     topic = study.topics.get(name="T0")
     judging.raise_version([topic.pk])
-    TopicProgress.objects.filter(topic=topic).update(problem="Too <b>many</b> sentences.")
+    ItemSetProgress.objects.filter(item_set=topic.pk).update(problem="Too <b>many</b> sentences.")
     Ranking.objects.create(study=study, created_at=timezone.now(), problem="It broke.")
     text = shown(signed_in(study))
     assert "Too &lt;b&gt;many&lt;/b&gt; sentences." in text
@@ -129,7 +129,7 @@ def test_how_far_behind_the_scores_are_is_told_by_the_oldest_judgment_they_lack(
     judged(annotator)
     topic = Topic.objects.get()
     last = Judgment.objects.order_by("pk")[1].pk
-    making.fit(topic, data_version=topic.progress.fitted_version, last_judgment_id=last)
+    making.fit(topic, data_version=topic.sentence_set.progress.fitted_version, last_judgment_id=last)
     third = Judgment.objects.order_by("pk")[2]
     found = worker.look(Study.objects.all())
     assert found.oldest == third.at
@@ -155,7 +155,7 @@ def test_nobody_sees_the_failures_of_studies_that_are_not_theirs() -> None:
     study = ready_study()
     settled(study)
     judging.raise_version(study.topics.values_list("pk", flat=True))
-    TopicProgress.objects.update(problem="Secret trouble.")
+    ItemSetProgress.objects.update(problem="Secret trouble.")
     Claim.objects.create(
         name=f"topic:{study.topics.get().pk}",
         token=making.receive(study, b"x").key,

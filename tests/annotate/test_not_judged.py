@@ -14,7 +14,7 @@ from django.urls import reverse
 
 from annotate import exports, imports, judging
 from annotate.imports.restore import restore
-from annotate.models import Assignment, AuditEntry, Judgment, Sentence, Study, Suggestion, Topic, Upload, Utility
+from annotate.models import Assignment, AuditEntry, Item, Judgment, Study, Suggestion, Topic, Upload, Utility
 from annotate.refusal import Refusal
 from annotate.reports import leaderboard
 from annotate.reports.study import look_at
@@ -44,12 +44,12 @@ def news(**settings: object) -> tuple[Study, Topic]:
 
 
 def marks(topic: Topic) -> dict[str, str]:
-    return {row.name: row.not_judged for row in topic.sentences.select_related("document") if row.not_judged}
+    return {row.name: row.not_judged for row in topic.sentence_set.items.select_related("document") if row.not_judged}
 
 
-def called(topic: Topic, name: str) -> Sentence:
+def called(topic: Topic, name: str) -> Item:
     document, index = name.split(":")
-    return Sentence.objects.get(topic=topic, document__name=document, index=index)
+    return Item.objects.get(item_set=topic.pk, document__name=document, index=index)
 
 
 def leave_out(topic: Topic, *names: str) -> None:
@@ -62,7 +62,7 @@ def scores(topic: Topic) -> dict[str, float | None]:
 
 
 def test_every_rule_has_its_words() -> None:
-    assert set(Sentence.NotJudged) == {BY_HAND, *RULES}
+    assert set(Item.NotJudged) == {BY_HAND, *RULES}
 
 
 def test_new_topics_are_marked_and_only_the_others_are_wanted() -> None:
@@ -76,7 +76,7 @@ def test_what_is_marked_is_never_drawn() -> None:
     study, topic = news(person_cap=1)
     annotator = joined(study, quota=1000)
     shown = {frozenset([row.left.name, row.right.name]) for row in (judged(annotator) for _pair in range(10))}
-    names = sorted({row.name for row in topic.sentences.all()} - MARKS.keys())
+    names = sorted({row.name for row in topic.sentence_set.items.all()} - MARKS.keys())
     assert shown == {frozenset(two) for two in combinations(names, 2)}
     assert judging.draw(annotator) == judging.NoPair.NO_WORK
 
@@ -84,8 +84,8 @@ def test_what_is_marked_is_never_drawn() -> None:
 def test_a_pair_that_was_begun_asked_for_prepared_or_lapsed_is_not_drawn_either() -> None:
     study = ready_study(sentences=4, judgments_per_pair=2, random_share=0.0, gold_share=0.5)
     topic = Topic.objects.get()
-    first, second, *_rest = sentences = list(topic.sentences.all())
-    Suggestion.objects.create(topic=topic, first=first, second=second, rank=0)
+    first, second, *_rest = sentences = list(topic.sentence_set.items.all())
+    Suggestion.objects.create(item_set_id=topic.pk, first=first, second=second, rank=0)
     prepare_pairs(study, "gold", 2)
     begun = judged(joined(study))
     imports.set_judged(begun.left, False, making.owner(study))
@@ -120,7 +120,9 @@ def test_a_persons_choice_is_logged_and_survives_another_cutting() -> None:
     owner = making.owner(study)
     imports.set_judged(called(topic, "d1:0"), True, owner)
     leave_out(topic, "d1:4", "d1:4")
-    imports.mend(topic.documents.get(name="d1"), [row.text for row in topic.sentences.filter(index__lt=5)][:5], owner)
+    imports.mend(
+        topic.documents.get(name="d1"), [row.text for row in topic.sentence_set.items.filter(index__lt=5)][:5], owner
+    )
     imports.mend(
         topic.documents.get(name="d2"), ["By Jane Doe", "Schools closed. It rained.", "Nobody was hurt."], owner
     )
@@ -133,14 +135,14 @@ def test_a_persons_choice_is_logged_and_survives_another_cutting() -> None:
 def test_a_sentence_that_went_meanwhile_is_told_so() -> None:
     study, topic = news()
     gone = called(topic, "d1:0")
-    topic.sentences.all().delete()
+    topic.sentence_set.items.all().delete()
     with pytest.raises(Refusal, match="not there any more"):
         imports.set_judged(gone, False, making.owner(study))
 
 
 def test_topics_of_before_keep_what_they_have_when_they_are_cut_again() -> None:
     study, topic = news()
-    Sentence.objects.update(not_judged="")
+    Item.objects.update(not_judged="")
     imports.mend(
         topic.documents.get(name="d2"), ["By Jane Doe", "Schools closed. It rained. Nobody was hurt."], study.created_by
     )
@@ -154,14 +156,14 @@ def test_what_is_marked_has_no_part_in_scores_unless_judgments_are_about_it() ->
     for _pair in range(4):
         judged(judge)
     tasks.refit_topic(topic.pk)
-    assert Utility.objects.filter(sentence__topic=topic, scored_by="recommended").count() == 5
+    assert Utility.objects.filter(sentence__item_set=topic.pk, scored_by="recommended").count() == 5
     before = scores(topic)
-    assigned = Assignment.objects.filter(topic=topic).first()
+    assigned = Assignment.objects.filter(item_set=topic.pk).first()
     assert assigned is not None
     leave_out(topic, assigned.left.name)
     tasks.refit_topic(topic.pk)
     assert scores(topic) == before  # what people said still counts
-    unjudged = topic.sentences.to_judge().exclude(utilities__judgments__gt=0).first()
+    unjudged = topic.sentence_set.items.to_judge().exclude(utilities__judgments__gt=0).first()
     if unjudged is not None:
         imports.set_judged(unjudged, False, making.owner(study))
         tasks.refit_topic(topic.pk)
@@ -207,7 +209,7 @@ def test_leaving_out_is_allowed_after_judging_and_keeps_every_judgment() -> None
     study, topic = news()
     shown = judged(joined(study))
     leave_out(topic, shown.left.name)
-    assert Judgment.objects.counted().filter(topic=topic).count() == 1
+    assert Judgment.objects.counted().filter(item_set=topic.pk).count() == 1
 
 
 def bench(topic: Topic, name: str = "d1") -> str:
@@ -220,7 +222,7 @@ def send(client: Client, topic: Topic, **change: object) -> HttpResponse:
 
 
 def texts(topic: Topic) -> list[str]:
-    return list(topic.sentences.filter(document__name="d1").order_by("index").values_list("text", flat=True))
+    return list(topic.sentence_set.items.filter(document__name="d1").order_by("index").values_list("text", flat=True))
 
 
 def test_the_preview_shows_how_documents_are_cut_and_what_is_left_out(client: Client) -> None:

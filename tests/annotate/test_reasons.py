@@ -158,10 +158,10 @@ def test_reasons_stand_where_two_systems_are_compared() -> None:
     shown = given(annotator, why="clearer,wrong facts", note=OWN)
     given(joined(study), "right")
     tasks.rank_by_summaries(study.pk)
-    systems = {one.document.name: study.systems.get(name=one.document.name).pk for one in (shown.left, shown.right)}
+    systems = {one.system: study.systems.get(name=one.system).pk for one in (shown.left, shown.right)}
     client = Client()
     client.force_login(making.owner(study))
-    asked = f"?first={systems[shown.left.document.name]}&second={systems[shown.right.document.name]}"
+    asked = f"?first={systems[shown.left.system]}&second={systems[shown.right.system]}"
     page = text_of(client, reverse("analysis", args=[study.pk, "two-systems"]) + asked)
     assert "wrong facts" in page
     assert "I am &lt;b&gt;Jane&lt;/b&gt;." in page

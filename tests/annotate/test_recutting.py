@@ -20,10 +20,10 @@ from annotate.models import (
     AuditEntry,
     Fit,
     GoldPair,
+    Item,
     Judgment,
     Pair,
     Removal,
-    Sentence,
     SourceDocument,
     Study,
     SystemScore,
@@ -63,7 +63,7 @@ def document(study: Study) -> SourceDocument:
 
 
 def texts(study: Study) -> list[str]:
-    return list(topic_of(study).sentences.order_by("position").values_list("text", flat=True))
+    return list(topic_of(study).sentence_set.items.order_by("position").values_list("text", flat=True))
 
 
 def replace(study: Study, *documents: dict[str, Any]) -> Upload:
@@ -80,8 +80,13 @@ def put_back(study: Study) -> None:
 
 def state(study: Study) -> str:
     """Everything that is about the sentences of the topic."""
-    tables: tuple[type[Any], ...] = (SourceDocument, Sentence, Pair, Assignment, Judgment, GoldPair)
-    rows = (row for table in tables for row in table.objects.filter(topic=topic_of(study)).order_by("pk"))
+    tables: tuple[type[Any], ...] = (SourceDocument, Item, Pair, Assignment, Judgment, GoldPair)
+    key = topic_of(study).pk
+    rows = (
+        row
+        for table in tables
+        for row in table.objects.filter(**{"topic" if table is SourceDocument else "item_set": key}).order_by("pk")
+    )
     return str(serializers.serialize("json", rows))
 
 
@@ -102,20 +107,20 @@ def test_a_corrected_document_is_shown_first_with_what_becomes_of_sentences_and_
 
 
 def test_sentences_that_stay_keep_their_judgments_and_the_others_are_history(study: Study) -> None:
-    before = dict(topic_of(study).sentences.values_list("text", "pk"))
-    left_out = topic_of(study).sentences.get(text=TEXTS[1])
+    before = dict(topic_of(study).sentence_set.items.values_list("text", "pk"))
+    left_out = topic_of(study).sentence_set.items.get(text=TEXTS[1])
     imports.set_judged(left_out, False, making.owner(study))
 
     with_a_typo_corrected(study)
 
     assert texts(study) == [*TEXTS[:3], "Sentence three of T0."]
-    after = dict(topic_of(study).sentences.values_list("text", "pk"))
+    after = dict(topic_of(study).sentence_set.items.values_list("text", "pk"))
     assert [after[text] for text in TEXTS[:3]] == [before[text] for text in TEXTS[:3]]
-    assert topic_of(study).sentences.get(pk=left_out.pk).not_judged == "by-hand"
+    assert topic_of(study).sentence_set.items.get(pk=left_out.pk).not_judged == "by-hand"
     assert Judgment.objects.count() == 6
     assert Judgment.objects.counted().count() == Judgment.objects.standing().count() == 3
     assert len(list(exports.preferences(study))) == 3
-    assert Tally.objects.get(topic__study=study).taken == 3
+    assert Tally.objects.get(item_set__study=study).taken == 3
     assert Annotator.objects.get().judged == 6
     assert_books_balance(study)
     (removal,) = Removal.objects.all()
@@ -129,7 +134,7 @@ def test_sentences_that_stay_keep_their_judgments_and_the_others_are_history(stu
 
 def test_what_was_there_comes_back_exactly_as_it_was(study: Study) -> None:
     owner = making.owner(study)
-    sentences = list(topic_of(study).sentences.order_by("position"))
+    sentences = list(topic_of(study).sentence_set.items.order_by("position"))
     judging.prepare_pair(study, owner, better=sentences[0], worse=sentences[3], use="gold", explanation="Because")
     before = state(study)
 
@@ -195,7 +200,7 @@ def test_an_answer_about_a_sentence_that_is_gone_is_history_and_holds_nobody_up(
     assert_books_balance(study)
     put_back(study)
     held.refresh_from_db()
-    assert (held.state, held.topic) == ("judged", topic_of(study))
+    assert (held.state, held.item_set.topic) == ("judged", topic_of(study))
     assert_books_balance(study)
 
 
@@ -203,17 +208,17 @@ def test_of_copies_the_one_that_people_judged_stays() -> None:
     study = ready_study(sentences=3)
     replace(study, {"id": "d1", "sentences": TEXTS[:3]}, {"id": "d2", "sentences": TEXTS[:1]})
     topic = topic_of(study)
-    copy = topic.sentences.get(document__name="d2")
+    copy = topic.sentence_set.items.get(document__name="d2")
     assert copy.not_judged == "duplicate"
     annotator = joined(study)
     for _number in range(3):
         judged(annotator)
-    judged_one = topic.sentences.get(document__name="d1", index=0)
+    judged_one = topic.sentence_set.items.get(document__name="d1", index=0)
     replace(study, {"id": "d2", "sentences": [*TEXTS[:1], "Else."]})
-    kept = topic.sentences.get(text=TEXTS[0])
+    kept = topic.sentence_set.items.get(text=TEXTS[0])
     assert (kept.pk, kept.name, kept.not_judged) == (judged_one.pk, "d2:0", "")
     put_back(study)
-    assert topic.sentences.get(document__name="d2").pk == copy.pk
+    assert topic.sentence_set.items.get(document__name="d2").pk == copy.pk
     assert Judgment.objects.counted().count() == 3
 
 
@@ -305,7 +310,7 @@ def test_scores_follow_and_come_back() -> None:
     next(iter(cut.values()))[0] = "Nothing of the kind."
     documents = [{"id": name, "sentences": sentences} for name, sentences in cut.items()]
     making.store(study, lines({"topic_id": "rain", "documents": documents}), "rain.jsonl")
-    assert not Fit.objects.filter(topic=topic).exists()
+    assert not Fit.objects.filter(item_set=topic.pk).exists()
     assert tasks.catch_up(study.pk) == {}
     assert dict(rows.values_list("system__name", "score")) != before
     put_back(study)
@@ -364,7 +369,7 @@ def test_splitting_what_nobody_judged_needs_no_question(client: Client) -> None:
     study = ready_study(sentences=3)
     annotator = joined(study)
     assignment = judged(annotator)
-    (free,) = topic_of(study).sentences.exclude(pk__in=[assignment.pair.first_id, assignment.pair.second_id])
+    (free,) = topic_of(study).sentence_set.items.exclude(pk__in=[assignment.pair.first_id, assignment.pair.second_id])
     client.force_login(making.owner(study))
     client.post(bench(study), {"version": topic_of(study).text_version, "split": f"{free.index}:9"})
     assert len(texts(study)) == 4
@@ -375,7 +380,7 @@ def test_splitting_what_nobody_judged_needs_no_question(client: Client) -> None:
 def test_where_nobody_judged_a_split_is_there_at_once_and_what_stays_keeps_its_gold_pair() -> None:
     study = ready_study(sentences=4)
     owner = making.owner(study)
-    sentences = list(topic_of(study).sentences.order_by("position"))
+    sentences = list(topic_of(study).sentence_set.items.order_by("position"))
     judging.prepare_pair(study, owner, better=sentences[0], worse=sentences[1], use="gold", explanation="Because")
     drawn(joined(study))
 
@@ -383,7 +388,9 @@ def test_where_nobody_judged_a_split_is_there_at_once_and_what_stays_keeps_its_g
 
     assert topic_of(study).is_cut
     assert texts(study) == [*TEXTS[:2], " ".join(TEXTS[2:])]
-    assert [row.pk for row in topic_of(study).sentences.order_by("position")[:2]] == [row.pk for row in sentences[:2]]
+    assert [row.pk for row in topic_of(study).sentence_set.items.order_by("position")[:2]] == [
+        row.pk for row in sentences[:2]
+    ]
     assert GoldPair.objects.count() == 1
     assert not Assignment.objects.exists()
     assert not Removal.objects.exists()

@@ -20,6 +20,8 @@ from annotate.models import (
     AuditEntry,
     Fit,
     HumanScore,
+    ItemSet,
+    ItemSetProgress,
     Judgment,
     Ranking,
     Reference,
@@ -31,7 +33,6 @@ from annotate.models import (
     SystemScore,
     Tally,
     Topic,
-    TopicProgress,
     Upload,
 )
 from annotate.refusal import Refusal
@@ -102,7 +103,7 @@ def test_a_removed_topic_keeps_its_judgments_as_history_that_nothing_uses(study:
     archive = exports.make_archive(study)
     assert {assignment.topic for assignment in archive.assignments} == {"snow"}
     assert len(archive.judgments) == judgments - 4
-    assert not Fit.objects.filter(topic__study=study, topic__name="rain").exists()
+    assert not Fit.objects.filter(item_set__study=study, item_set__topic__name="rain").exists()
     assert board(study) != ranked
     put_back(removal)
     assert board(study) == ranked
@@ -111,9 +112,9 @@ def test_a_removed_topic_keeps_its_judgments_as_history_that_nothing_uses(study:
 
 
 #: The tables with a removed topic's history, and their queries that leave it out.
-HISTORY = ("Topic", "SourceDocument", "Sentence", "Pair", "Design", "Assignment", "Judgment", "ReportedPair")
+HISTORY = ("Topic", "ItemSet", "SourceDocument", "Item", "Pair", "Design", "Assignment", "Judgment", "ReportedPair")
 LEAVE_IT_OUT = {
-    *("Topic.objects.all", "Topic.asked.all", "Assignment.objects.in_place", "Assignment.objects.counted"),
+    *("Topic.objects.all", "ItemSet.objects.all", "Assignment.objects.in_place", "Assignment.objects.counted"),
     *("Assignment.objects.work", "Assignment.objects.done", "Judgment.objects.standing"),
     *("Judgment.objects.counted", "ReportedPair.objects.standing", "ReportedPair.objects.unsettled"),
 }
@@ -122,7 +123,7 @@ LEAVE_IT_OUT = {
 def queries_about(topic: Topic) -> Iterator[tuple[str, QuerySet[Any]]]:
     """Every query that a table offers by name, restricted to the rows of a topic."""
     for table in apps.get_app_config("annotate").get_models():
-        path = "pk" if table is Topic else path_to_topic(table)
+        path = "pk" if table in (Topic, ItemSet) else path_to_topic(table)
         for manager in table._meta.managers if path else ():
             rows = manager.all()
             own = [name for name in vars(type(rows)) if not hasattr(QuerySet, name)]
@@ -138,7 +139,7 @@ def path_to_topic(table: type[Model], seen: tuple[Any, ...] = ()) -> str:
     keys = {field.name: field.related_model for field in table._meta.concrete_fields if field.is_relation}
     further = {name: other for name, other in keys.items() if other not in (*seen, table)}
     paths = (f"{name}__{path}" for name, other in further.items() if (path := path_to_topic(other, (*seen, table))))
-    return next((name for name, other in keys.items() if other is Topic), "") or next(paths, "")
+    return next((name for name, other in keys.items() if other in (Topic, ItemSet)), "") or next(paths, "")
 
 
 def test_what_is_removed_is_in_no_query_but_in_those_of_history(study: Study) -> None:
@@ -148,7 +149,7 @@ def test_what_is_removed_is_in_no_query_but_in_those_of_history(study: Study) ->
     scored.score_with_metrics(study)
     shown = judging_study.drawn(judging_study.joined(study))
     assert judging.skip(shown, "unclear", "same")
-    topic = shown.topic
+    topic = shown.item_set.topic
     before = {name for name, rows in queries_about(topic) if rows.exists()}
     assert before >= LEAVE_IT_OUT
 
@@ -163,9 +164,9 @@ def test_nobody_draws_a_pair_of_a_removed_topic_and_undo_takes_back_what_is_left
     study = judging_study.ready_study(topics=2)
     annotator = judging_study.joined(study)
     first = judging_study.judged(annotator)
-    away = study.topics.exclude(pk=first.topic_id).get()
+    away = study.topics.exclude(pk=first.item_set_id).get()
     imports.remove(study, making.owner(study), "topic", str(away.pk))
-    removal = take_out(study, "topic", first.topic_id)
+    removal = take_out(study, "topic", first.item_set_id)
 
     assert judging.draw(annotator) == judging.NoPair.NO_WORK
     annotator.refresh_from_db()
@@ -175,7 +176,7 @@ def test_nobody_draws_a_pair_of_a_removed_topic_and_undo_takes_back_what_is_left
     put_back(removal)
     first.refresh_from_db()
     assert (first.state, first.holds_place) == ("judged", True)
-    assert judging_study.drawn(annotator).topic_id == first.topic_id
+    assert judging_study.drawn(annotator).item_set_id == first.item_set_id
 
 
 def test_an_answer_on_its_way_while_its_topic_is_removed_is_stored_once_and_stays_surplus() -> None:
@@ -183,7 +184,7 @@ def test_an_answer_on_its_way_while_its_topic_is_removed_is_stored_once_and_stay
     annotator = judging_study.joined(study)
     held = judging_study.drawn(annotator)
     showing = judging.draw(annotator, besides=held)
-    removal = take_out(study, "topic", held.topic_id)
+    removal = take_out(study, "topic", held.item_set_id)
 
     for outcome in (judging.Outcome.STORED, judging.Outcome.REPEATED):
         recorded = judging.record_judgment(held, 1, "left", 5.0, showing=showing)
@@ -210,7 +211,7 @@ def test_a_skipped_pair_of_a_removed_topic_that_is_answered_after_all_is_no_skip
     annotator = judging_study.joined(study)
     held = judging_study.drawn(annotator)
     judging.skip(held, "unclear")
-    removal = take_out(study, "topic", held.topic_id)
+    removal = take_out(study, "topic", held.item_set_id)
     assert not judging.record_judgment(held, 1, "left", 5.0).counted
     put_back(removal)
     annotator.refresh_from_db()
@@ -228,14 +229,14 @@ def test_skipped_undone_and_judged_pairs_come_back_as_they_were() -> None:
     skipped = judging_study.drawn(judging_study.joined(study))
     assert judging.skip(skipped, "unclear")
 
-    put_back(take_out(study, "topic", judged.topic_id))
+    put_back(take_out(study, "topic", judged.item_set_id))
 
     states = []
     for one in (judged, undone, skipped):
         one.refresh_from_db()
         states.append(one.state)
     assert states == ["judged", "expired", "skipped"]
-    assert Tally.objects.get(topic=judged.topic_id).taken == 1
+    assert Tally.objects.get(item_set=judged.item_set_id).taken == 1
 
 
 def test_a_name_is_free_at_once_and_what_took_it_is_not_overwritten() -> None:
@@ -404,7 +405,7 @@ def test_when_nothing_is_left_no_ranking_and_no_agreement_stays(study: Study) ->
     for topic in list(study.topics.all()):
         take_out(study, "topic", topic.pk)
     assert not Ranking.objects.filter(study=study).exists()
-    assert not TopicProgress.objects.filter(topic__study=study).exists()
+    assert not ItemSetProgress.objects.filter(item_set__study=study).exists()
     assert tasks.catch_up(study.pk) == {}
 
 
@@ -427,7 +428,7 @@ def test_an_erased_annotator_does_not_come_back_with_a_topic(study: Study) -> No
     removal = take_out(study, "topic", scored.topic(study).pk)
     judging.erase(study.annotators.get(pseudonym="judge-1"))
     put_back(removal)
-    assert not Judgment.objects.filter(topic__name="rain").exists()
+    assert not Judgment.objects.filter(item_set__topic__name="rain").exists()
     judging_study.assert_books_balance(study)
 
 

@@ -51,7 +51,7 @@ def test_a_pair_is_reported_on_its_page_and_passed_over(client: Client, study: S
     for text in ("not a sentence", "Only a &lt;b&gt;byline&lt;/b&gt;.", first.left.text, first.right.text):
         assert text in shown
     document = first.left.document_id
-    assert f"{reverse('workbench', args=[study.pk, first.topic_id, document])}?page=1#s-{first.left.index}" in shown
+    assert f"{reverse('workbench', args=[study.pk, first.item_set_id, document])}?page=1#s-{first.left.index}" in shown
     assert "1 pair that annotators reported" in client.get(reverse("study", args=[study.pk])).content.decode()
 
 
@@ -116,7 +116,7 @@ def test_programs_report_and_read_reports_by_the_api(study: Study):
     assert (line["left"], line["right"], line["topic"]) == (
         assignment.left.pk,
         assignment.right.pk,
-        assignment.topic_id,
+        assignment.item_set_id,
     )
     assert (line["reason"], line["note"], line["annotator"]) == ("same", "Word for word.", "reader")
 

@@ -29,17 +29,17 @@ from annotate.models import (
     Export,
     Fit,
     Invitation,
+    Item,
+    ItemSetProgress,
     Judgment,
     Membership,
     Ranking,
     Score,
-    Sentence,
     SourceDocument,
     Study,
     Summary,
     System,
     SystemScore,
-    TopicProgress,
     Upload,
     Utility,
     WorkerPulse,
@@ -285,7 +285,9 @@ def test_a_topic_that_fails_is_named_with_its_reason_and_blocks_nothing_else(
     client: Client, study: Study, owner: User
 ) -> None:
     worker()
-    TopicProgress.objects.filter(topic__study=study, topic__name="snow").update(problem="It is too cold.")
+    ItemSetProgress.objects.filter(item_set__study=study, item_set__topic__name="snow").update(
+        problem="It is too cold."
+    )
     assert next_of(client, study) == "1 topic has a problem"
     assert "It is too cold." in words(client.get(reverse("study", args=[study.pk])))
     assert "It is too cold." in words(client.get(reverse("topic", args=[study.pk, scored.topic(study, "snow").pk])))
@@ -297,7 +299,7 @@ def test_the_overview_says_the_answer_and_all_that_is_wrong_the_worst_first(
 ) -> None:
     """A forgotten upload hid topics that failed."""
     answer = client.get(reverse("leaderboard", args=[study.pk])).context["board"].answer
-    TopicProgress.objects.update(problem="The texts are too large.")
+    ItemSetProgress.objects.update(problem="The texts are too large.")
     Ranking.objects.update(problem="No order was found.")
     for name in ("older.csv", "newer.csv"):
         send(client, study, b"topic,system,text\nnone,lead,x\n", name)
@@ -409,7 +411,7 @@ def test_sentences_stand_in_order_of_their_stored_utility(client: Client, study:
     topic = scored.topic(study)
     page = words(client.get(reverse("topic", args=[study.pk, topic.pk])))
     at = -1
-    utilities = Utility.objects.filter(sentence__topic=topic, scored_by="recommended")
+    utilities = Utility.objects.filter(sentence__item_set=topic.pk, scored_by="recommended")
     for utility in utilities.order_by("-utility").select_related("sentence"):
         said = f"{utility.sentence.text} {utility.utility:.2f} [{utility.low:.2f}, {utility.high:.2f}]"
         assert page.index(said) > at
@@ -421,7 +423,7 @@ def test_simulated_judgments_are_called_so_wherever_their_results_stand(
     client: Client, study: Study, owner: User
 ) -> None:
     snow = scored.topic(study, "snow")
-    sentence = snow.sentences.first()
+    sentence = snow.sentence_set.items.first()
     assert sentence
     places = {
         reverse("study", args=[study.pk]): "Counted: 4 by people (imported), 2 simulated",
@@ -440,14 +442,14 @@ def test_simulated_judgments_are_called_so_wherever_their_results_stand(
 def test_a_sentence_shows_the_judgments_that_it_rests_on_from_its_side(
     client: Client, study: Study, owner: User
 ) -> None:
-    heavy = scored.topic(study).sentences.get(text__startswith="Heavy")
+    heavy = scored.topic(study).sentence_set.items.get(text__startswith="Heavy")
     page = client.get(reverse("sentence", args=[study.pk, heavy.pk]))
     found = [(one["share"], one["other"].text, one["was_left"]) for one in page.context["judgments"]]
     assert found == [(1.0, "He wore a hat.", False), (1.0, "It rained in Ohio.", True)]
     assert '<span class="badge good">preferred to</span>' in page.content.decode()
     assert "judge-1" in words(page)
     assert "1 of 6" in words(page)
-    tied = scored.topic(study).sentences.get(text__startswith="Schools")
+    tied = scored.topic(study).sentence_set.items.get(text__startswith="Schools")
     page = client.get(reverse("sentence", args=[study.pk, tied.pk]))
     assert [one["share"] for one in page.context["judgments"]] == [0.5]
     assert "as important as" in words(page)
@@ -474,13 +476,13 @@ def test_a_border_is_mended_and_once_people_judged_a_question_comes_first(
     assert client.get(page).context["form"].initial["sentences"].splitlines()[0] == "Wind blew."
     answer = client.post(page, {"sentences": "Wind blew. Mr.\r\n\r\nSmith lost\r\nhis hat."})
     assert answer["Location"] == reverse("topic_documents", args=[study.pk, document.topic_id])
-    cut = list(Sentence.objects.filter(document=document).order_by("index").values_list("text", flat=True))
+    cut = list(Item.objects.filter(document=document).order_by("index").values_list("text", flat=True))
     assert cut == ["Wind blew. Mr.", "Smith lost", "his hat."]
     assert "· edited" in words(client.get(answer["Location"]))
     scored.judge(study, ("wind", "w1:0", "w1:1", "a"))
     answer = client.post(page, {"sentences": "Wind blew. Mr. Smith lost his hat."})
     assert "1 judgment is about sentences that would change." in words(answer)
-    assert Sentence.objects.filter(document=document).count() == 3
+    assert Item.objects.filter(document=document).count() == 3
 
 
 def test_mending_goes_back_to_how_it_was_cut_at_first(client: Client, study: Study, owner: User) -> None:
@@ -605,7 +607,7 @@ def test_a_system_without_a_word_of_its_sources_is_named_and_not_ranked(
 
 def test_a_topic_as_published_says_when_it_needed_a_prior(client: Client, study: Study, owner: User) -> None:
     page = words(client.get(reverse("leaderboard", args=[study.pk]), {"scored_by": "published"}))
-    fits = Fit.objects.newest("published").filter(topic__study=study)
+    fits = Fit.objects.newest("published").filter(item_set__study=study)
     needed = [fit for fit in fits if fit.settings["prior"]]
     assert needed
     assert f"{len(needed)} topic" in page

@@ -54,9 +54,9 @@ def ask(study: Study, source: str = "references", per_topic: int = 20, seed: int
 
 
 def answers(study: Study) -> Counter[tuple[object, ...]]:
-    rows = Judgment.objects.filter(topic__study=study)
+    rows = Judgment.objects.filter(item_set__study=study)
     pair = "assignment__pair"
-    return Counter(rows.values_list("topic__name", f"{pair}__first__text", f"{pair}__second__text", "answer"))
+    return Counter(rows.values_list("item_set__topic__name", f"{pair}__first__text", f"{pair}__second__text", "answer"))
 
 
 def test_they_are_looked_at_confirmed_and_stored_as_simulated(study: Study) -> None:

@@ -15,7 +15,8 @@ from django.urls import reverse
 
 from annotate import invitations, judging
 from annotate.database import statements
-from annotate.models import Annotator, Assignment, Judgment, Pair, Sentence, Study, Suggestion, Tally, Topic
+from annotate.imports.topics import add_topics
+from annotate.models import Annotator, Assignment, Item, Judgment, Pair, Study, Suggestion, Tally, Topic
 from tests.annotate import making
 from tests.annotate.judging_study import drawn, joined, judged, let_lapse, ready_study
 
@@ -57,7 +58,15 @@ def test_what_is_answered_is_found_with_what_its_page_needs(study):
     found = statements.find_to_answer([*(row.key for row in held), uuid4()])
     assert set(found) == {row.key for row in held}
     for row in found.values():
-        parts = (row.pair, row.pair.first, row.pair.second, row.topic, row.annotator, row.annotator.study)
+        parts = (
+            row.pair,
+            row.pair.first,
+            row.pair.second,
+            row.item_set,
+            row.item_set.topic,
+            row.annotator,
+            row.annotator.study,
+        )
         assert all(map(is_as_stored, (row, *parts)))
         assert row.now >= Assignment.objects.get(pk=row.pk).created_at
 
@@ -68,10 +77,10 @@ def test_the_lock_sees_the_topic_and_everybody_in_it_as_they_are_now(study):
     Assignment.objects.filter(pk=held.pk).update(state="expired", holds_place=False, revision=3)
     with transaction.atomic():
         topic = statements.lock(stale)
-        expected = Tally.objects.lock(held.topic_id)
+        expected = Tally.objects.lock(held.item_set_id)
     assert (topic.pk, topic.taken, topic.of_summaries) == (expected.pk, expected.taken, expected.of_summaries)
     assert abs((topic.now - expected.now).total_seconds()) < 5
-    assert topic.last == Sentence.objects.filter(topic=topic.pk).aggregate(Max("position"))["position__max"]
+    assert topic.last == Item.objects.filter(item_set=topic.pk).aggregate(Max("position"))["position__max"]
     assert (stale.state, stale.holds_place, stale.revision) == ("expired", False, 3)
     assert is_as_stored(stale.annotator)
     assert is_as_stored(stale.annotator.study)
@@ -79,8 +88,8 @@ def test_the_lock_sees_the_topic_and_everybody_in_it_as_they_are_now(study):
 
 def test_one_that_went_into_the_history_of_its_topic_is_not_locked(study):
     held = drawn(joined(study))
-    other = Topic.objects.create(study=study, name="elsewhere", position=9)
-    Assignment.objects.filter(pk=held.pk).update(topic=other)
+    other = add_topics([Topic(study=study, name="elsewhere", position=9)])[0]
+    Assignment.objects.filter(pk=held.pk).update(item_set=other.sentence_set)
     with transaction.atomic():
         assert statements.lock(held) is None
 
@@ -94,16 +103,18 @@ def test_a_look_finds_what_is_held_and_what_is_free(study, kind):
     held = drawn(annotator)
     annotator = Annotator.objects.select_related("study").get(pk=annotator.pk)
     with transaction.atomic():
-        topic = Tally.objects.lock(held.topic_id)
-    sentences = list(Sentence.objects.filter(topic=topic.pk).order_by("position"))
-    Sentence.objects.filter(pk=sentences[6].pk).update(not_judged="by-hand")
+        topic = Tally.objects.lock(held.item_set_id)
+    sentences = list(Item.objects.filter(item_set=topic.pk).order_by("position"))
+    Item.objects.filter(pk=sentences[6].pk).update(not_judged="by-hand")
     gone = {(pair.first_id, pair.second_id) for pair in Pair.objects.with_is_free(annotator).filter(Q(is_free=False))}
     assert gone
     for one, other in combinations(sentences, 2):
         is_free = (one.pk, other.pk) not in gone and other.position != 6
         by_lot = statements.find_candidates(topic, annotator, [(other.position, one.position)])
         assert [lease[0] for lease in by_lot.held] == [held.pk]
-        Suggestion.objects.create(topic_id=topic.pk, first=one, second=other, rank=1, design_weight=0.25, drawn_for=7)
+        Suggestion.objects.create(
+            item_set_id=topic.pk, first=one, second=other, rank=1, design_weight=0.25, drawn_for=7
+        )
         wished = statements.find_candidates(topic, annotator, ())
         Suggestion.objects.all().delete()
         for found, reason in ((by_lot, "random"), (wished, "suggested")):
@@ -119,12 +130,12 @@ def test_a_look_finds_what_is_held_and_what_is_free(study, kind):
 def test_a_look_prefers_the_first_wish_and_then_the_first_that_was_drawn(study):
     annotator = joined(study)
     topic = Tally.objects.lock(Topic.objects.get().pk)
-    sentences = list(Sentence.objects.filter(topic=topic.pk).order_by("position"))
+    sentences = list(Item.objects.filter(item_set=topic.pk).order_by("position"))
     pairs = [(a, b) for a, b in combinations(sentences, 2) if not Pair.objects.filter(first=a, second=b).exists()][:3]
     lots = [(a.position, b.position) for a, b in pairs]
     assert statements.find_candidates(topic, annotator, lots).choice.pair.first == pairs[0][0]
     for rank, (a, b) in enumerate(reversed(pairs), 1):
-        Suggestion.objects.create(topic_id=topic.pk, first=a, second=b, rank=rank, is_random=True, design_weight=2.5)
+        Suggestion.objects.create(item_set_id=topic.pk, first=a, second=b, rank=rank, is_random=True, design_weight=2.5)
     choice = statements.find_candidates(topic, annotator, lots).choice
     assert (choice.pair.second, choice.reason, choice.design_weight) == (pairs[2][1], "random", 2.5)
     Study.objects.update(random_share=1.0)

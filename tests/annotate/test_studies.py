@@ -72,11 +72,13 @@ def test_a_setting_that_will_not_do_is_refused_by_name(field, value):
 def test_changing_what_a_fit_rests_on_raises_the_version_of_every_topic():
     study = making.study()
     making.take_in(study, making.TOPIC, making.TOPIC | {"topic_id": "M2"})
-    before = dict(Tally.objects.values_list("topic__name", "data_version"))
+    before = dict(Tally.objects.values_list("item_set__topic__name", "data_version"))
     studies.change_settings(study, making.owner(study), title="Snow", guidelines="Read.")
-    assert dict(Tally.objects.values_list("topic__name", "data_version")) == before
+    assert dict(Tally.objects.values_list("item_set__topic__name", "data_version")) == before
     studies.change_settings(study, making.owner(study), prior=0.5)
-    assert dict(Tally.objects.values_list("topic__name", "data_version")) == {n: v + 1 for n, v in before.items()}
+    assert dict(Tally.objects.values_list("item_set__topic__name", "data_version")) == {
+        n: v + 1 for n, v in before.items()
+    }
     study.refresh_from_db()
     assert (study.title, study.prior) == ("Snow", 0.5)
 
@@ -147,8 +149,8 @@ def test_a_copy_has_settings_consent_and_topics_and_none_of_the_people():
     upload = written(copy)
     imports.confirm(upload, researcher)
     imports.process(upload)
-    assert list(copy.topics.get().sentences.values_list("text", flat=True)) == list(
-        topic.sentences.values_list("text", flat=True)
+    assert list(copy.topics.get().sentence_set.items.values_list("text", flat=True)) == list(
+        topic.sentence_set.items.values_list("text", flat=True)
     )
     assert copy.topics.get().summaries.count() == topic.summaries.count() > 0
 

@@ -14,7 +14,7 @@ from django.urls import reverse
 from annotate import exports, imports, judging
 from annotate.imports.restore import restore
 from annotate.imports.store import cut_bundle, remove_topics, store_topics
-from annotate.models import Annotator, Assignment, GoldPair, Judgment, Sentence, Study, Tally, Topic, Upload
+from annotate.models import Annotator, Assignment, GoldPair, Item, ItemSet, Judgment, Study, Tally, Topic, Upload
 from preferendum import formats
 from preferendum.formats.archive import study as study_archive
 from preferendum.formats.checks.complaints import Complaints, Place
@@ -58,7 +58,7 @@ def test_an_upload_brings_judgments_of_both_kinds_whatever_the_study_asks(asked:
     making.store(study, TABLE, "preferences.csv")
     assert of_kind(exported(study), "summaries") == SAID
     assert of_kind(exported(study), "sentences") == [("d1:0", "d1:1", "a")]
-    assert Tally.objects.get(topic=of_summaries(study)).taken == 3
+    assert Tally.objects.get(item_set=of_summaries(study)).taken == 3
     assert dict(Annotator.objects.values_list("pseudonym", "judged")) == {"p1": 3, "p2": 1}
     assert_books_balance(study)
 
@@ -86,7 +86,8 @@ def test_an_upload_that_fails_on_the_way_leaves_no_summaries_to_compare() -> Non
     assert not exported(study)
     judging.remove_some(upload, 10)
     remove_topics(upload)
-    assert list(Topic.with_unfinished.values_list("name", "summaries_of")) == [("M1", None)]
+    assert list(Topic.with_unfinished.values_list("name", flat=True)) == ["M1"]
+    assert set(ItemSet.with_unfinished.values_list("of", flat=True)) == {"sentences"}
 
 
 def test_what_cannot_be_compared_is_refused_with_its_place() -> None:
@@ -174,7 +175,7 @@ def test_an_archive_taken_back_gives_the_same_judgments_counted_the_same() -> No
             judged(annotator)
     judging.skip(judging.draw(annotator), "broken")  # type: ignore[arg-type]
     judging.exclude(annotator, making.owner(study), "test")
-    better, worse = Sentence.objects.filter(topic=of_first(study)).order_by("pk")[:2]
+    better, worse = Item.objects.filter(item_set=of_first(study)).order_by("pk")[:2]
     judging.prepare_pair(study, making.owner(study), better=better, worse=worse, use="gold")
     archive = exports.make_archive(study)
     assert {row.of for row in archive.assignments} == {"sentences", "summaries"}
@@ -191,8 +192,8 @@ def test_an_archive_taken_back_gives_the_same_judgments_counted_the_same() -> No
     assert_books_balance(restored)
 
 
-def of_first(study: Study) -> Topic:
-    return Topic.asked.filter(study=study, summaries_of__name="M1").get()
+def of_first(study: Study) -> ItemSet:
+    return ItemSet.objects.get(study=study, topic__name="M1", of="summaries")
 
 
 def test_an_archive_of_a_study_that_asks_about_sentences_now_keeps_its_answers_about_summaries() -> None:
@@ -233,7 +234,7 @@ def test_gold_pairs_of_summaries_come_from_a_table_and_go_with_the_archive() -> 
     place = Place(Complaints(), "gold.csv")
     assert judging.import_gold_pairs(study, making.owner(study), io.BytesIO(table), place) == 2
     pair = GoldPair.objects.get(use="gold")
-    assert (pair.topic, str(pair.better)) == (of_summaries(study), "What ann says of M1.\n\nAll of it.")
+    assert (pair.item_set, str(pair.better)) == (of_summaries(study), "What ann says of M1.\n\nAll of it.")
     restored = restore(exports.make_archive(study), making.person())
     assert exports.make_archive(restored).gold_pairs == exports.make_archive(study).gold_pairs
     for row, expected in {

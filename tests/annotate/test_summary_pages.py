@@ -12,7 +12,7 @@ from django.urls import reverse
 from annotate import imports, invitations, judging
 from annotate.forms import GoldPairForm
 from annotate.judging import NoPair
-from annotate.models import Assignment, AuditEntry, Pair, Sentence, Study, Suggestion, Upload
+from annotate.models import Assignment, AuditEntry, Item, Pair, Study, Suggestion, Upload
 from annotate.refusal import Refusal
 from annotate.reports.leaderboard import what_is_missing
 from annotate.reports.study import Next, look_at, study_lines
@@ -68,10 +68,10 @@ def test_the_source_documents_are_one_link_away(client: Client) -> None:
     pair = begun(study_of(record(), record("M2")), client)
     here = reverse("sources", args=[pair.key])
     assert f'href="{here}" data-drawer' in text_of(client, page_of(pair))
-    other = "M2" if pair.topic.name == "M1" else "M1"
+    other = "M2" if pair.item_set.topic.name == "M1" else "M1"
     for html in (text_of(client, here), text_of(client, here, headers=HTMX)):
-        assert f"Source 0 of {pair.topic.name}." in html
-        assert f"Source 1 of {pair.topic.name}." in html
+        assert f"Source 0 of {pair.item_set.topic.name}." in html
+        assert f"Source 1 of {pair.item_set.topic.name}." in html
         assert f"of {other}." not in html
     assert Client().get(here).status_code == 404
 
@@ -210,7 +210,7 @@ def test_a_practice_pair_of_summaries_is_prepared_by_system_and_explained_in_the
     assert "is better than" in html
     assert SYSTEMS[0] in html
     pair = begun(study, client)
-    assert pair.topic.compares_summaries
+    assert pair.item_set.of == "summaries"
     wrong = "right" if pair.expected == "left" else "left"
     html = answer(client, pair, wrong, follow=True).content.decode()
     assert "The other one is better" in html
@@ -233,7 +233,7 @@ def test_a_reported_pair_of_summaries_leads_researchers_to_the_summaries(client:
     owner = Client()
     owner.force_login(making.owner(study))
     html = text_of(owner, reverse("reported_pairs", args=[study.pk]))
-    assert pair.left.document.name in html
+    assert pair.left.system in html
     assert owner.get(reverse("sentence", args=[study.pk, pair.left.pk]), follow=True).status_code == 200
     client.force_login(making.person())
     assert client.get(reverse("sentence", args=[study.pk, pair.left.pk])).status_code == 404
@@ -246,9 +246,9 @@ def test_a_reported_pair_of_summaries_leads_researchers_to_the_summaries(client:
 def test_two_summaries_that_read_the_same_are_never_compared(same: str) -> None:
     summaries = [{"system": "zyxgpt", "text": "The river rose."}, {"system": "qwvlead", "text": same}]
     study = study_of(record(summaries=summaries), judgments_per_pair=2)
-    first, second = Sentence.objects.filter(topic__study=study, topic__summaries_of__isnull=False)
-    Suggestion.objects.create(topic=first.topic, first=first, second=second, rank=0)
-    Pair.objects.create(topic=first.topic, first=first, second=second, need=2, taken=1)
+    first, second = Item.objects.filter(item_set__study=study, item_set__of="summaries")
+    Suggestion.objects.create(item_set=first.item_set, first=first, second=second, rank=0)
+    Pair.objects.create(item_set=first.item_set, first=first, second=second, need=2, taken=1)
     assert judging.draw(joined(study)) == NoPair.NO_WORK
     with pytest.raises(Refusal):
         judging.prepare_pair(study, making.owner(study), better=first, worse=second, use="gold")
@@ -259,6 +259,6 @@ def test_the_worker_suggests_no_two_summaries_that_read_the_same() -> None:
     summaries = [{"system": f"s{number}", "text": text} for number, text in enumerate(texts)]
     study = study_of(record(summaries=summaries))
     tasks.rank_by_summaries(study.pk)
-    suggested = Suggestion.objects.filter(topic__study=study)
+    suggested = Suggestion.objects.filter(item_set__study=study)
     assert suggested.exists()
     assert all("It fell." in (own.first.text, own.second.text) for own in suggested)

@@ -16,11 +16,11 @@ from annotate.models import (
     Annotator,
     Assignment,
     GoldPair,
+    Item,
     Judgment,
     Membership,
     Pair,
     ReportedPair,
-    Sentence,
     Study,
     Tally,
     Topic,
@@ -105,7 +105,7 @@ def known(study: Study, owner: Client, api: Client) -> dict[str, object]:
     return {
         "archive": archived(study),
         "preferences": list(exports.preferences(study)),
-        "tallies": list(Tally.objects.values_list("topic", "data_version", "taken")),
+        "tallies": list(Tally.objects.values_list("item_set", "data_version", "taken")),
         "places": sorted(Pair.objects.filter(need__gt=0).values_list("first", "second", "need", "taken")),
         "annotators": [(row.annotator.pseudonym, row.judged) for row in annotators.rows_of(study)],
         "figures": {name: figures[name][1] for name in ("judgments", "leases_open", "topics_behind")},
@@ -197,7 +197,7 @@ def test_what_only_a_trial_has_judged_may_be_cut_again(study, owner) -> None:
     (topic,) = topics(study)
     document = topic.documents.get()
     imports.mend(document, [" ".join(document.sentences)], making.owner(study))
-    assert Sentence.objects.filter(topic=topic).count() == 1
+    assert Item.objects.filter(item_set=topic.pk).count() == 1
     assert not Judgment.objects.exists()
     assert owner.get(here).status_code == 404
     a_day_passes()
@@ -298,7 +298,7 @@ def test_the_five_pairs_are_stored_once_and_stay(client) -> None:
     a_day_passes()
     assert rows() == before | {"Annotator": 0, "Assignment": 0, "Pair": 0}
     study = Study.objects.get()
-    assert Sentence.objects.filter(topic__study=study, text__in=five_pairs.sentences()).count() == 5
+    assert Item.objects.filter(item_set__study=study, text__in=five_pairs.sentences()).count() == 5
     assert not User.objects.get().is_active
 
 

@@ -17,7 +17,7 @@ from django.utils import timezone
 
 from annotate import imports, judging
 from annotate.database import statements
-from annotate.models import LockedTopic, Removal, Result, Study, System, Tally, Topic
+from annotate.models import ItemSet, LockedItemSet, Removal, Result, Study, System, Tally, Topic
 from annotate.models.analysis import version_of_examinations
 from annotate.models.crowd import version_of_groups
 from annotate.models.study import LAST, sum_of_topics
@@ -151,9 +151,9 @@ def test_a_topic_goes_on_from_its_last_version_when_it_is_restored() -> None:
     topic = Topic.objects.get(study=study)
     assert tasks.catch_up(study.pk) == {}
     for _round in range(3):
-        before = Tally.objects.get(topic=topic).data_version
+        before = Tally.objects.get(item_set=topic.pk).data_version
         put_back(take_out(study, "topic", topic.pk))
-        assert Tally.objects.get(topic=topic).data_version == before + 1
+        assert Tally.objects.get(item_set=topic.pk).data_version == before + 1
 
 
 # Whole numbers beside an F()
@@ -214,13 +214,13 @@ def test_a_number_that_its_column_cannot_hold_is_refused() -> None:
     (topic,) = making.take_in(making.study())
     for large in (2**63, 2**64):
         with pytest.raises((DataError, OverflowError)), transaction.atomic():
-            Topic.objects.filter(pk=topic.pk).update(last_data_version=large)
+            ItemSet.objects.filter(topic=topic).update(last_data_version=large)
 
 
 def test_the_statements_of_a_click_count_beyond_32_bits() -> None:
     (topic,) = making.take_in(making.study())
-    locked = LockedTopic(topic.pk, 0, False, timezone.now(), last=0)
+    locked = LockedItemSet(topic.pk, 0, False, timezone.now(), last=0)
     locked.answers = MUCH
     statements.count(locked)
-    assert Tally.objects.get(topic=topic).data_version == MUCH
+    assert Tally.objects.get(item_set=topic.pk).data_version == MUCH
     assert judging.lock([topic.pk]) == [topic.pk]

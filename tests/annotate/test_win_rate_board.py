@@ -7,11 +7,12 @@ import re
 import pytest
 from django.urls import reverse
 
-from annotate.models import Study, Summary
+from annotate.models import Judgment, Study, Summary
+from annotate.reports import study_facts
 from evaluation import tasks
 from preferendum.results import length
 from tests.annotate import making
-from tests.annotate.judging_study import joined
+from tests.annotate.judging_study import joined, judged
 from tests.annotate.reading import address, rows_of
 from tests.annotate.test_comparing_summaries import record, study_of
 from tests.annotate.visitors import signed_in
@@ -109,6 +110,20 @@ def test_the_methods_paragraph_names_the_model_and_the_question(study: Study) ->
 
 def test_agreement_names_the_summaries_of_a_topic(study: Study) -> None:
     assert "Topic M1 (summaries)" in shown(study, "analysis", "agreement-of-annotators")
+
+
+def test_agreement_counts_a_topic_once_whose_sentences_and_summaries_were_judged() -> None:
+    study = study_of(record("M1"), record("M2"), compares="both", pairs_per_annotator=50, judgments_per_pair=2)
+    lone = joined(study)
+    for _pair in range(24):
+        judged(lone)
+    tasks.report_annotators(study.pk)
+    assert Judgment.objects.values("item_set").distinct().count() > 2
+    assert "In 2 of 2 topics with judgments" in shown(study, "analysis", "agreement-of-annotators")
+
+
+def test_people_who_judged_nothing_but_summaries_are_counted_in_the_methods(study: Study) -> None:
+    assert study_facts.of_study(study).annotators == 4
 
 
 def of_system(system: str) -> Summary:

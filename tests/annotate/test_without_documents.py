@@ -41,7 +41,7 @@ def test_nobody_is_asked_and_nothing_waits(study: Study) -> None:
     judge(study, 10)  # all pairs of the other topic
     assert judging.draw(judging.join(study)) is NoPair.NO_WORK
     assert tasks.catch_up(study.pk) == {}
-    assert set(Fit.objects.values_list("topic__name", flat=True)) == {"M1"}
+    assert set(Fit.objects.values_list("item_set__topic__name", flat=True)) == {"M1"}
     making.take_in(study, BARE | {"topic_id": "M2"})
     assert to_do() == []
 

@@ -18,7 +18,7 @@ from django.utils import timezone
 from annotate import accounts, crowd, exports, imports, invitations, judging
 from annotate.forms import RecruitmentForm, StudyForm
 from annotate.judging import what_if
-from annotate.models import AccountSession, Annotator, Assignment, Membership, Result, Sentence, Study, Topic
+from annotate.models import AccountSession, Annotator, Assignment, Item, Membership, Result, Study, Topic
 from evaluation import tasks
 from preferendum import formats
 from preferendum.formats.questionnaire import Question
@@ -152,7 +152,7 @@ class Website:
             return filled(RecruitmentForm(instance=crowd.recruitment_of(self.study))) | {"code_done": "D2"}
         if name == "gold_pairs":
             topic = self.keys["topic_id", name]
-            last = [one.name for one in Sentence.objects.filter(topic=topic).select_related("document")][-2:]
+            last = [one.name for one in Item.objects.filter(item_set=topic).select_related("document")][-2:]
             return {"topic": topic, "use": "training"} | dict(zip(("better", "worse"), last, strict=False))
         if name == "data_remove":
             return {"key": self.keys["system_id", name]}
@@ -212,7 +212,7 @@ def furnish(study: Study, visitor: Client) -> Keys:
     mine, _secret = accounts.create_token(owner, "mine")
     removal = imports.remove(study, owner, "reference", str(apart.references.get().pk))
     topic = Topic.objects.get(study=study, name="rain")
-    better, worse = Sentence.objects.filter(topic=topic)[:2]
+    better, worse = Item.objects.filter(item_set=topic.pk)[:2]
     person = making.member(study, Role.ADMIN)
     return Keys(
         {
@@ -234,7 +234,7 @@ def furnish(study: Study, visitor: Client) -> Keys:
             ("document_id", "document_unmend"): apart.documents.get(name="d1").pk,
             "summary_id": topic.summaries.first().pk,
             "system_id": topic.summaries.first().system_id,
-            "sentence_id": Sentence.objects.filter(topic=topic).first().pk,
+            "sentence_id": Item.objects.filter(item_set=topic.pk).first().pk,
             "token_id": mine.pk,
             "session_id": AccountSession.objects.get(session=signed_in(owner).session.session_key).pk,
             "number": 0,

@@ -11,7 +11,7 @@ from django.utils import timezone
 from playwright.sync_api import Page, expect
 
 from annotate import crowd, judging
-from annotate.models import TopicProgress, WorkerPulse
+from annotate.models import ItemSetProgress, WorkerPulse
 from evaluation import tasks
 from preferendum.formats.questionnaire import Question
 from tests.annotate import making, scored
@@ -30,14 +30,16 @@ def test_health_moves_by_itself_and_reads_well(page: Page, axe: Axe) -> None:
     study = ready_study(topics=3)
     WorkerPulse.objects.create(name="machine:4711", at=timezone.now() + timedelta(hours=1), program_version="1")
     for topic in study.topics.all():
-        TopicProgress.objects.create(topic=topic, fitted_version=topic.tally.data_version)
+        ItemSetProgress.objects.create(item_set_id=topic.pk, fitted_version=topic.sentence_set.tally.data_version)
     sign_in(page, making.owner(study))
     page.goto(reverse("health"))
     expect(page.get_by_role("status")).to_contain_text("nothing has failed")
     axe(page)
     judged(joined(study))
     expect(page.get_by_role("heading", name="Waiting")).to_be_visible()
-    TopicProgress.objects.filter(topic__name="T0").update(problem="It took longer than a minute and was stopped.")
+    ItemSetProgress.objects.filter(item_set__topic__name="T0").update(
+        problem="It took longer than a minute and was stopped."
+    )
     with transaction.atomic():
         judging.raise_version(study.topics.filter(name="T0").values_list("pk", flat=True))
     expect(page.get_by_role("heading", name="What failed")).to_be_visible()

@@ -8,7 +8,7 @@ import pytest
 from playwright.sync_api import Browser, BrowserContext, Page, expect
 
 from annotate import invitations
-from annotate.models import Annotator, Assignment, Judgment, Participation, Sentence, Study, Topic
+from annotate.models import Annotator, Assignment, Item, Judgment, Participation, Study, Topic
 from tests.annotate.judging_study import assert_books_balance, prepare_pairs, ready_study
 from tests.annotate.making import owner
 from tests.annotate.test_crowd import CONSENT, P1, crowd_study
@@ -171,8 +171,8 @@ def test_a_study_that_is_read_from_right_to_left(page: Page, web: Web, axe: Axe,
         training=True,
         training_threshold=0.0,
     )
-    for sentence in Sentence.objects.all():
-        Sentence.objects.filter(pk=sentence.pk).update(text=f"{ARABIC} {sentence.position}.")
+    for sentence in Item.objects.all():
+        Item.objects.filter(pk=sentence.pk).update(text=f"{ARABIC} {sentence.position}.")
     Topic.objects.update(title="فيضان")
     prepare_pairs(study, "training", 1)
     page.set_viewport_size({"width": width, "height": 844})

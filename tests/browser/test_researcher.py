@@ -14,7 +14,7 @@ from django.urls import reverse
 from playwright.sync_api import Page, expect
 
 from annotate import invitations, judging
-from annotate.models import Assignment, Judgment, Score, Sentence, SourceDocument, Study, Upload
+from annotate.models import Assignment, Item, Judgment, Score, SourceDocument, Study, Upload
 from tests.annotate import making, scored
 from tests.browser.conftest import sign_in
 from tests.conftest import Web
@@ -109,7 +109,7 @@ def test_from_a_bundle_to_first_scores(page: Page, researcher: User, axe: Axe) -
     expect(page.locator("summary").first).to_contain_text("2 sentences · edited")
     axe(page)
     mended = SourceDocument.objects.get(topic__name="T1", name="d1")
-    cut = list(Sentence.objects.filter(document=mended).order_by("index").values_list("text", flat=True))
+    cut = list(Item.objects.filter(document=mended).order_by("index").values_list("text", flat=True))
     assert cut == ["Heavy rain flooded three towns in Ohio. Schools were closed by Dr. Brown.", "It rained."]
 
     study = Study.objects.get(title="Floods")
@@ -230,7 +230,7 @@ def test_a_file_that_the_form_refuses_is_said_beside_the_form(page: Page, resear
 
 def test_every_page_is_accessible_and_fits_a_phone(page: Page, study: Study, axe: Axe) -> None:
     topic = scored.topic(study)
-    document, sentence = topic.documents.first(), topic.sentences.first()
+    document, sentence = topic.documents.first(), topic.sentence_set.items.first()
     summary = topic.summaries.first()
     invitation = invitations.invite(study, making.owner(study))
     annotator = study.annotators.first()

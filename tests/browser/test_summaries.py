@@ -9,7 +9,7 @@ from django.urls import reverse
 from playwright.sync_api import Page, expect
 
 from annotate import invitations
-from annotate.models import Judgment, Sentence, Summary
+from annotate.models import Item, Judgment, Summary
 from tests.annotate import making
 from tests.annotate.test_summary_pages import record, study_of
 from tests.browser.conftest import fits, read_in_english, settled, sign_in
@@ -167,7 +167,7 @@ def test_code_and_nested_lists_are_shown_as_they_were_written(page, axe, web, wi
     page.goto(reverse("summary", args=[study.pk, summary.pk]))
     assert page.locator(".sentence.given").first.evaluate("text => text.innerText") == CODE
     assert fits(page)
-    sentence = Sentence.objects.of_sources(study).filter(text__contains="again").first()
+    sentence = Item.objects.of_sources(study).filter(text__contains="again").first()
     page.goto(reverse("sentence", args=[study.pk, sentence.pk]))
     whole = page.locator("blockquote.passage").evaluate("text => text.innerText")
     assert whole == "The river rose.\n    It fell.\n\tIt rose  again."

@@ -10,7 +10,7 @@ from django.urls import reverse
 from playwright.sync_api import Page, expect
 
 from annotate import imports, studies
-from annotate.models import Judgment, Sentence
+from annotate.models import Item, Judgment
 from preferendum import formats
 from tests.annotate import judging_study, making
 from tests.browser.conftest import sign_in
@@ -27,7 +27,7 @@ def test_sentences_are_joined_split_and_left_out_by_keys_alone(page: Page, axe: 
     address = reverse("workbench", args=[study.pk, topic.pk, topic.documents.get().pk])
 
     def stored() -> list[tuple[str, str]]:
-        return list(Sentence.objects.order_by("position").values_list("text", "not_judged"))
+        return list(Item.objects.order_by("position").values_list("text", "not_judged"))
 
     def press(*keys: str) -> None:
         for key in keys:

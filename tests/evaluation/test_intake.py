@@ -21,10 +21,10 @@ from annotate.models import (
     Annotator,
     Assignment,
     Fit,
+    Item,
     Judgment,
     Pair,
     Score,
-    Sentence,
     SourceDocument,
     Study,
     SystemScore,
@@ -48,11 +48,13 @@ def leaderboard(made: Study) -> list[tuple[object, ...]]:
 
 
 def utilities(made: Study) -> list[tuple[object, ...]]:
-    rows = Utility.objects.filter(sentence__topic__study=made).order_by(
-        "scored_by", "sentence__topic__position", "sentence__position"
+    rows = Utility.objects.filter(sentence__item_set__study=made).order_by(
+        "scored_by", "sentence__item_set__topic__position", "sentence__position"
     )
     return list(
-        rows.values_list("sentence__topic__name", "sentence__document__name", "sentence__index", "utility", "strength")
+        rows.values_list(
+            "sentence__item_set__topic__name", "sentence__document__name", "sentence__index", "utility", "strength"
+        )
     )
 
 
@@ -82,8 +84,8 @@ def judged_study() -> Study:
 def test_a_bundle_comes_in_with_sentences_and_judgments() -> None:
     made = studies.study()
     (topic,) = imports.store(made, studies.example_bundle())
-    assert list(Sentence.objects.filter(topic=topic).values_list("text", flat=True)) == studies.EXAMPLE["sentences"]
-    assert Judgment.objects.counted().filter(assignment__topic=topic).count() == 3
+    assert list(Item.objects.filter(item_set=topic.pk).values_list("text", flat=True)) == studies.EXAMPLE["sentences"]
+    assert Judgment.objects.counted().filter(assignment__item_set=topic.pk).count() == 3
     assert topic.is_cut
 
 
@@ -91,7 +93,7 @@ def test_paragraphs_are_counted_where_a_text_was_cut_by_us() -> None:
     made = studies.study()
     text = formats.Text("d", "It rained. Rivers rose.\n\nSchools closed.")
     imports.store(made, formats.Bundle(topics=(formats.Topic("t", (text,)),)))
-    assert list(Sentence.objects.values_list("text", "paragraph", "index", "position")) == [
+    assert list(Item.objects.values_list("text", "paragraph", "index", "position")) == [
         ("It rained.", 0, 0, 0),
         ("Rivers rose.", 0, 1, 1),
         ("Schools closed.", 1, 2, 2),
@@ -104,7 +106,9 @@ def test_a_topic_is_cut_in_its_own_language_or_the_study_s() -> None:
     topics = (formats.Topic("own", (text,), language="ja"), formats.Topic("study", (text,)))
     imports.store(made, formats.Bundle(topics=topics))
     assert (
-        Sentence.objects.filter(topic__name="own").count() == Sentence.objects.filter(topic__name="study").count() == 2
+        Item.objects.filter(item_set__topic__name="own").count()
+        == Item.objects.filter(item_set__topic__name="study").count()
+        == 2
     )
 
 
@@ -186,7 +190,7 @@ def test_sentences_come_back_as_they_were_cut_and_not_as_we_would_cut_them(tmp_p
     call_command("export_study", made.pk, output=tmp_path / "study.zip", stdout=io.StringIO())
     back = restore(study_archive.read(tmp_path / "study.zip"), studies.person())
     tasks.catch_up(back.pk)
-    texts = Sentence.objects.filter(topic__study=back).values_list("text", flat=True)
+    texts = Item.objects.filter(item_set__study=back).values_list("text", flat=True)
     assert list(texts) == ["It rained. Rivers rose.", "Schools closed."]
 
 
@@ -358,4 +362,4 @@ def test_storing_a_thousand_topics_asks_little_more_of_the_database_than_ten(
     topics = tuple(formats.Topic(f"T{number}", (text,)) for number in range(1000))
     with django_assert_max_num_queries(90):
         imports.store(studies.study(), formats.Bundle(topics=topics))
-    assert Sentence.objects.count() == 2000
+    assert Item.objects.count() == 2000

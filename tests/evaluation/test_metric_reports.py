@@ -160,14 +160,14 @@ def test_late_human_scores_are_compared_without_a_new_fit(tmp_path: Path) -> Non
     caught_up(study)
     topic = Topic.objects.filter(study=study).first()
     assert topic is not None
-    fitted = topic.progress.fitted_version
+    fitted = topic.sentence_set.progress.fitted_version
     late = HumanScore(topic.name, "good", "overall", 0.0)
     imports.store(study, formats.Bundle(human_scores=(late,)))
     assert [work.task for work in agenda.find_work() if work.task == "refit_topic"] == []
     before = by_name(report(study))["rouge-1"]
     caught_up(study)
-    topic.progress.refresh_from_db()
-    assert topic.progress.fitted_version == fitted
+    topic.sentence_set.progress.refresh_from_db()
+    assert topic.sentence_set.progress.fitted_version == fitted
     assert by_name(report(study))["rouge-1"].agreement != before.agreement
 
 

@@ -21,9 +21,9 @@ from annotate.models import (
     AnnotatorReport,
     Assignment,
     Claim,
+    Item,
     Judgment,
     Result,
-    Sentence,
     Study,
     Utility,
 )
@@ -118,7 +118,7 @@ def test_the_figures_of_real_annotators_are_those_of_an_independent_calculation(
     spread = 1.4826 * median(abs(log - middle) for log in logs.values())
     length = {
         f"{sentence.document.name}:{sentence.index}": len(sentence.text)
-        for sentence in Sentence.objects.filter(topic__study=study).select_related("document")
+        for sentence in Item.objects.filter(item_set__study=study).select_related("document")
     }
     for who, mine in of.items():
         found = figures[who]
@@ -223,15 +223,17 @@ def test_excluding_somebody_and_restoring_them_leaves_every_figure_as_it_was() -
 
 def test_people_weigh_the_same_unless_the_study_says_otherwise() -> None:
     study = scored_study()
-    plain = list(Utility.objects.filter(sentence__topic__study=study).order_by("pk").values_list("wins", flat=True))
+    plain = list(Utility.objects.filter(sentence__item_set__study=study).order_by("pk").values_list("wins", flat=True))
     assert all(float(2 * wins).is_integer() for wins in plain)
     studies.change_settings(study, study.created_by, weigh_annotators=True)
     assert tasks.catch_up(study.pk) == {}
-    weighed = list(Utility.objects.filter(sentence__topic__study=study).order_by("pk").values_list("wins", flat=True))
+    weighed = list(
+        Utility.objects.filter(sentence__item_set__study=study).order_by("pk").values_list("wins", flat=True)
+    )
     assert not all(float(2 * wins).is_integer() for wins in weighed)
     report(study)
     assert all(one.weight is not None for one in AnnotatorReport.objects.filter(annotator__study=study))
-    assert Judgment.objects.filter(topic__study=study).exists()
+    assert Judgment.objects.filter(item_set__study=study).exists()
 
 
 def test_hidden_pairs_are_held_to_their_known_side_and_practice_is_left_out() -> None:

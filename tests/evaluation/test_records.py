@@ -20,16 +20,16 @@ from annotate import studies as verbs
 from annotate.models import (
     Claim,
     Fit,
+    Item,
+    ItemSetProgress,
     Judgment,
     Pair,
     Ranking,
     Score,
     ScoredBy,
-    Sentence,
     SourceDocument,
     SystemScore,
     Topic,
-    TopicProgress,
     Utility,
     WorkerPulse,
 )
@@ -60,7 +60,7 @@ def fitted(topic):
 
 
 def fits_of(topic, scored_by="recommended"):
-    return Fit.objects.filter(topic=topic, scored_by=scored_by).order_by("data_version")
+    return Fit.objects.filter(item_set=topic.pk, scored_by=scored_by).order_by("data_version")
 
 
 def test_a_topic_is_cut_and_then_fitted_and_then_rests() -> None:
@@ -188,7 +188,7 @@ def test_the_parts_of_a_score_add_up_to_it() -> None:
     for score in Score.objects.filter(summary__topic=topic, scored_by="published"):
         total = sum(part["value"] * part["weight"] * part["factor"] for part in score.parts)
         assert total == pytest.approx(score.score, abs=1e-12)
-        assert all(Sentence.objects.filter(pk=p["nearest"]).exists() for p in score.parts if p["nearest"] is not None)
+        assert all(Item.objects.filter(pk=p["nearest"]).exists() for p in score.parts if p["nearest"] is not None)
 
 
 def test_without_judgments_there_are_no_scores() -> None:
@@ -197,7 +197,7 @@ def test_without_judgments_there_are_no_scores() -> None:
     judging.raise_version([topic.pk])
     tasks.refit_topic(topic.pk)
     assert not Score.objects.exists()
-    assert {fit.judgments for fit in Fit.objects.filter(topic=topic)} == {0}
+    assert {fit.judgments for fit in Fit.objects.filter(item_set=topic.pk)} == {0}
     assert studies.to_do() == []
 
 
@@ -221,7 +221,7 @@ def test_judgments_in_any_order_of_arrival_give_the_same_bits(chosen: dict[str, 
         made = studies.study(**chosen)
         (topic,) = imports.store(made, formats.Bundle(topics=bundle.topics, preferences=preferences))
         tasks.refit_topic(topic.pk)
-        rows = Utility.objects.filter(sentence__topic=topic).order_by("scored_by", "sentence__position")
+        rows = Utility.objects.filter(sentence__item_set=topic.pk).order_by("scored_by", "sentence__position")
         strengths.append(list(rows.values_list("strength", "utility", "wins")))
     assert strengths[0] == strengths[1]
 
@@ -257,20 +257,20 @@ def test_what_rests_on_texts_alone_is_worked_out_once(monkeypatch: pytest.Monkey
     monkeypatch.setattr(tasks, "prepare", lambda *_: 1 / 0)
     judging.raise_version([topic.pk])
     tasks.refit_topic(topic.pk)
-    assert not TopicProgress.objects.get(topic=topic).problem
+    assert not ItemSetProgress.objects.get(item_set=topic.pk).problem
     for summary in topic.summaries.all():
         summary.sentences = [*summary.sentences, "It rained."]
         summary.save()
     judging.raise_version([topic.pk])
     tasks.refit_topic(topic.pk)
-    assert "ZeroDivisionError" in TopicProgress.objects.get(topic=topic).problem
+    assert "ZeroDivisionError" in ItemSetProgress.objects.get(item_set=topic.pk).problem
 
 
 def test_a_ranking_follows_its_topics_and_never_goes_back() -> None:
     made, topic = studies.example_study()
     tasks.refit_topic(topic.pk)
     ranking = Ranking.objects.get(study=made, scored_by="published")
-    assert ranking.version == TopicProgress.objects.aggregate(v=Sum("fitted_version"))["v"]
+    assert ranking.version == ItemSetProgress.objects.aggregate(v=Sum("fitted_version"))["v"]
     assert (ranking.topics, ranking.judgments) == (1, 3)
     best = SystemScore.objects.get(ranking=ranking, rank=1)
     assert best.system.name == "one"
@@ -422,18 +422,18 @@ def test_texts_are_cut_anew_when_somebody_mends_them() -> None:
     joined = [" ".join(document.sentences[:2]), *document.sentences[2:]]
     imports.mend(document, joined, made.created_by)
     tasks.cut_topic(topic.pk)
-    assert list(Sentence.objects.filter(topic=topic).values_list("text", flat=True)) == joined
-    assert not Pair.objects.filter(topic=topic).exists()
+    assert list(Item.objects.filter(item_set=topic.pk).values_list("text", flat=True)) == joined
+    assert not Pair.objects.filter(item_set=topic.pk).exists()
 
 
 def test_sentences_that_somebody_judged_are_never_touched() -> None:
     _, topic = studies.example_study()
-    before = list(Sentence.objects.filter(topic=topic).values_list("pk", "text"))
+    before = list(Item.objects.filter(item_set=topic.pk).values_list("pk", "text"))
     SourceDocument.objects.filter(topic=topic).update(mended=["Something else."])
     Topic.objects.filter(pk=topic.pk).update(text_version=2)
     imports.cut_topic(topic.pk)
     assert Topic.objects.get(pk=topic.pk).is_cut
-    assert list(Sentence.objects.filter(topic=topic).values_list("pk", "text")) == before
+    assert list(Item.objects.filter(item_set=topic.pk).values_list("pk", "text")) == before
 
 
 def test_a_cutting_that_comes_late_changes_nothing() -> None:
@@ -441,14 +441,14 @@ def test_a_cutting_that_comes_late_changes_nothing() -> None:
     topic = studies.wide_topic(made, 12)
     SourceDocument.objects.filter(topic=topic).update(mended=["Late."])
     imports.cut_topic(topic.pk)
-    assert Sentence.objects.filter(topic=topic).count() == 12
+    assert Item.objects.filter(item_set=topic.pk).count() == 12
 
 
 def test_cutting_again_what_did_not_change_keeps_its_rows() -> None:
     made = studies.study()
     topic = studies.wide_topic(made, 12)
-    rows = list(Sentence.objects.filter(topic=topic).values_list("pk", flat=True))
+    rows = list(Item.objects.filter(item_set=topic.pk).values_list("pk", flat=True))
     topic.text_version += 1
     topic.save()
     tasks.cut_topic(topic.pk)
-    assert list(Sentence.objects.filter(topic=topic).values_list("pk", flat=True)) == rows
+    assert list(Item.objects.filter(item_set=topic.pk).values_list("pk", flat=True)) == rows

@@ -75,7 +75,7 @@ def test_judgments_have_only_their_topic_sampled_anew(tmp_path: Path) -> None:
     judged = studies.judge(Annotator.objects.create(study=study, pseudonym="late"))
     caught_up(study)
     moved = {row.topic_id for row in kept.heads("samples").all() if row.version != before[row.topic_id]}
-    assert moved == {judged.pair.topic_id}
+    assert moved == {judged.pair.item_set_id}
     assert report(study).sizes == (2, 4, 6)
 
 
@@ -134,8 +134,8 @@ def test_a_topic_without_judgments_is_in_no_curve(tmp_path: Path) -> None:
     judged = studies.judge(annotator)
     caught_up(study)
     (curve, _published) = report(study).metrics
-    assert [topic.topic for topic in curve.topics] == [judged.pair.topic.name]
-    assert list(report(study).baselines[0].topics) == [judged.pair.topic.name]
+    assert [topic.topic for topic in curve.topics] == [judged.pair.item_set.topic.name]
+    assert list(report(study).baselines[0].topics) == [judged.pair.item_set.topic.name]
 
 
 def test_late_human_scores_move_the_curves(tmp_path: Path) -> None:

@@ -89,7 +89,7 @@ def test_mixtures_come_after_a_while_without_judgments_and_stay_meanwhile(
     monkeypatch.setattr(derived, "QUIET", timedelta(0))
     mixed(study)
     moved = {row.topic_id for row in kept.heads("mixtures", study=None).all() if row.version != versions[row.topic_id]}
-    assert moved == {judged.pair.topic_id}
+    assert moved == {judged.pair.item_set_id}
 
 
 def test_mixtures_take_turns(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -10,7 +10,7 @@ from django.db.models import F
 
 from annotate import exports, judging
 from annotate.imports.restore import restore
-from annotate.models import Annotator, Assignment, Pair, ScoredBy, Sentence, Study, Suggestion, Summary, System, Topic
+from annotate.models import Annotator, Assignment, Item, Pair, ScoredBy, Study, Suggestion, Summary, System, Topic
 from evaluation import records, tasks
 from preferendum.evidence import Evidence, evidence
 from preferendum.fit import sampling
@@ -32,7 +32,7 @@ def fitted(random_share: float) -> Topic:
 
 
 def asked(topic: Topic) -> list[tuple[int, int]]:
-    return list(Suggestion.objects.filter(topic=topic).order_by("rank").values_list("first", "second"))
+    return list(Suggestion.objects.filter(item_set=topic.pk).order_by("rank").values_list("first", "second"))
 
 
 def queue(number: int) -> asking.Queue:
@@ -43,7 +43,7 @@ def queue(number: int) -> asking.Queue:
 def test_a_fit_leaves_pairs_to_ask_of_which_none_is_judged() -> None:
     topic = fitted(random_share=0.0)
     pairs = asked(topic)
-    filled = Pair.objects.filter(topic=topic, taken__gte=F("need")).values_list("first", "second")
+    filled = Pair.objects.filter(item_set=topic.pk, taken__gte=F("need")).values_list("first", "second")
     assert tasks.QUEUE - 8 < len(pairs) == len(set(pairs)) <= tasks.QUEUE
     assert not set(pairs) & set(filled)
     assert len(filled)
@@ -51,7 +51,7 @@ def test_a_fit_leaves_pairs_to_ask_of_which_none_is_judged() -> None:
 
 def test_whoever_draws_next_is_handed_the_first_of_them() -> None:
     topic = fitted(random_share=0.0)
-    first = Suggestion.objects.filter(topic=topic).order_by("rank")[0]
+    first = Suggestion.objects.filter(item_set=topic.pk).order_by("rank")[0]
     drawn = judging.draw(joined(topic.study))
     assert isinstance(drawn, Assignment)
     assert (drawn.pair.first_id, drawn.pair.second_id) == (first.first_id, first.second_id)
@@ -81,8 +81,8 @@ def summarize(topic: Topic, name: str, animals: list[str]) -> None:
 def with_systems_told_apart() -> tuple[Topic, Annotator]:
     """A topic with two systems, and an annotator who is asked about pairs that tell them apart."""
     topic = ready_study(sentences=12, judgments_per_pair=1, random_share=0.2).topics.get()
-    for sentence, animal in zip(topic.sentences.order_by("position"), ANIMALS, strict=True):
-        Sentence.objects.filter(pk=sentence.pk).update(text=f"Many {animal} sleep.")
+    for sentence, animal in zip(topic.sentence_set.items.order_by("position"), ANIMALS, strict=True):
+        Item.objects.filter(pk=sentence.pk).update(text=f"Many {animal} sleep.")
     summarize(topic, "lead", ANIMALS[:3])
     summarize(topic, "tail", ANIMALS[-3:])
     annotator = joined(topic.study)
@@ -142,28 +142,28 @@ def test_answers_know_which_systems_their_pairs_were_to_tell_apart(tmp_path: Pat
 
 def test_a_topic_steps_back_once_next_to_nothing_is_left_to_tell_of_its_systems() -> None:
     topic, annotator = with_systems_told_apart()
-    assert not topic.progress.is_told
+    assert not topic.sentence_set.progress.is_told
     same = Summary.objects.get(system__name="lead").text
     Summary.objects.filter(topic=topic).update(text=same)
     judging.raise_version([topic.pk])
     tasks.refit_topic(topic.pk)
-    topic.progress.refresh_from_db()
-    assert topic.progress.is_told
+    topic.sentence_set.progress.refresh_from_db()
+    assert topic.sentence_set.progress.is_told
     Study.objects.filter(pk=topic.study_id).update(random_share=1.0)
     judged(annotator)
     tasks.refit_topic(topic.pk)
-    topic.progress.refresh_from_db()
-    assert not topic.progress.is_told
+    topic.sentence_set.progress.refresh_from_db()
+    assert not topic.sentence_set.progress.is_told
 
 
 def test_nothing_is_asked_for_where_random_pairs_are_wanted_or_systems_may_still_come() -> None:
     topic = fitted(random_share=0.0)
-    assert Suggestion.objects.filter(topic=topic).exists()
+    assert Suggestion.objects.filter(item_set=topic.pk).exists()
     for share in (0.2, 1.0):
         Study.objects.filter(pk=topic.study_id).update(random_share=share)
         judging.raise_version([topic.pk])
         tasks.refit_topic(topic.pk)
-        assert not Suggestion.objects.filter(topic=topic).exists()
+        assert not Suggestion.objects.filter(item_set=topic.pk).exists()
 
 
 def test_what_a_late_fit_would_ask_is_thrown_away() -> None:

@@ -36,15 +36,15 @@ from annotate.models import (
     AnsweredRequest,
     Claim,
     Export,
+    Item,
+    ItemSetProgress,
     Ranking,
     Score,
-    Sentence,
     SourceDocument,
     Study,
     System,
     Tally,
     Topic,
-    TopicProgress,
     Upload,
     WorkerPulse,
 )
@@ -60,8 +60,8 @@ from tests.annotate import making
 pytestmark = pytest.mark.django_db
 
 
-def progress(topic) -> TopicProgress:
-    return TopicProgress.objects.get(topic=topic)
+def progress(topic) -> ItemSetProgress:
+    return ItemSetProgress.objects.get(item_set=topic.pk)
 
 
 def claim(name: str) -> Claim:
@@ -223,7 +223,7 @@ def test_what_takes_too_long_beside_others_is_no_failure_and_done_apart(monkeypa
     (work,) = [work for work in agenda.find_work() if work.claim == f"topic:{topic.pk}"]
     assert (work.task, work.is_long) == ("refit_topic", True)
     assert claim(work.claim).attempts == 0
-    assert not TopicProgress.objects.filter(problem__gt="").exists()
+    assert not ItemSetProgress.objects.filter(problem__gt="").exists()
 
 
 @pytest.mark.parametrize("where", ["evaluation.claims._begin", "evaluation.agenda.study_to_rank"])
@@ -231,7 +231,7 @@ def test_what_has_no_time_left_beside_its_work_only_stops(where: str, monkeypatc
     monkeypatch.setattr(where, take_for_ever)
     _, topic = studies.example_study()
     tasks.refit_topic(topic.pk)
-    assert not TopicProgress.objects.filter(problem__gt="").exists()
+    assert not ItemSetProgress.objects.filter(problem__gt="").exists()
 
 
 def test_a_task_for_what_is_gone_or_done_does_nothing() -> None:
@@ -271,7 +271,7 @@ def test_a_curve_that_fails_waits_like_anything_else(monkeypatch: pytest.MonkeyP
     let_time_pass()
     assert studies.to_do() == [("draw_curve", topic.pk)]
     tasks.draw_curve(topic.pk)
-    assert len(topic.fits.latest("pk").curve) == 3
+    assert len(topic.sentence_set.fits.latest("pk").curve) == 3
 
 
 TOPICS = b'{"topic_id": "M1", "documents": [{"id": "d1", "text": "It rained. Rivers rose."}]}\n'
@@ -295,7 +295,7 @@ def test_an_upload_is_read_looked_at_and_stored_with_its_sentences() -> None:
     tasks.process_upload(upload.pk)
     upload.refresh_from_db()
     assert upload.state == Upload.State.STORED
-    texts = Sentence.objects.filter(topic__study=upload.study).values_list("text", flat=True)
+    texts = Item.objects.filter(item_set__study=upload.study).values_list("text", flat=True)
     assert list(texts) == ["It rained.", "Rivers rose."]
 
 
@@ -401,7 +401,7 @@ def test_a_beat_erases_the_trials_that_began_a_day_ago(heartbeat: Heartbeat) -> 
 def test_a_study_whose_work_cannot_be_read_keeps_no_other_waiting(heartbeat: Heartbeat, queue: Queue) -> None:
     (ill, topic), (_study, sound) = studies.example_study(), studies.example_study()
     making.take_in(ill)
-    Tally.objects.filter(topic__study=ill).update(data_version=2**63 - 1)  # their sum is too large for a database
+    Tally.objects.filter(item_set__study=ill).update(data_version=2**63 - 1)  # their sum is too large for a database
 
     for _beat in range(2):
         heartbeat.beat(0.0)
@@ -409,7 +409,7 @@ def test_a_study_whose_work_cannot_be_read_keeps_no_other_waiting(heartbeat: Hea
 
     assert worker.look(Study.objects.all()).unread == (ill,)
     assert b"fails at 1 stud" in Client().get("/health/ready").content
-    Tally.objects.filter(topic__study=ill).update(data_version=1)
+    Tally.objects.filter(item_set__study=ill).update(data_version=1)
     assert not waiting(topic)  # it rests, as a task does that failed
     let_time_pass()
     assert waiting(topic)
@@ -559,7 +559,7 @@ def test_long_work_and_what_fails_wait_for_one_another_and_keep_nobody_else_wait
 def enlarge(topic: Topic, study: Study) -> None:
     """One sentence and one system more than may be quick work."""
     document = SourceDocument.objects.create(topic=topic, name="long", position=1)
-    Sentence.objects.create(topic=topic, document=document, index=1, position=agenda.MANY_SENTENCES, text="Last.")
+    Item.objects.create(item_set_id=topic.pk, document=document, index=1, position=agenda.MANY_SENTENCES, text="Last.")
     names = [f"s{number}" for number in range(agenda.MANY_SYSTEMS + 1)]
     System.objects.bulk_create(System(study=study, name=name) for name in names)
 
@@ -608,7 +608,7 @@ def test_a_topic_that_is_fitted_while_its_study_is_ranked_is_in_the_ranking(monk
     monkeypatch.setattr(tasks.records, "save_ranking", fit_and_save)
     Ranking.objects.update(version=0)
     tasks.rank_study(made.pk)
-    assert ranked(made) == TopicProgress.objects.get(topic=topic).fitted_version
+    assert ranked(made) == ItemSetProgress.objects.get(item_set=topic.pk).fitted_version
 
 
 def ranked(study: Study) -> int:

@@ -79,7 +79,7 @@ def test_influence_is_what_the_board_would_be_without_each_annotator() -> None:
     for _pair in range(10):
         pair = judging.draw(contrary)
         assert isinstance(pair, Assignment)
-        judging.record_judgment(pair, 1, "left" if pair.right.document.name == "ann" else "right", 5.0)
+        judging.record_judgment(pair, 1, "left" if pair.right.system == "ann" else "right", 5.0)
     tasks.rank_by_summaries(study.pk)
     assert ("examine_win_rates", study.pk) in {(work.task, work.key) for work in find_work()}
     tasks.examine_win_rates(study.pk)

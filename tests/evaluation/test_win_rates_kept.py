@@ -25,7 +25,7 @@ def answer(annotator: Annotator, number: int) -> None:
         pair = judging.draw(annotator)
         if isinstance(pair, judging.NoPair):
             return
-        left, right = pair.left.document.name, pair.right.document.name
+        left, right = pair.left.system, pair.right.system
         judging.record_judgment(pair, 1, "left" if ORDER.get(left, 9) < ORDER.get(right, 9) else "right", 5.0)
 
 
@@ -66,7 +66,7 @@ def test_before_anybody_answered_every_system_is_asked_about_equally_often() -> 
     tasks.rank_by_summaries(study.pk)
     first = Suggestion.objects.filter(rank=0)
     assert first.count() == 6
-    times = Counter(name for row in first for name in (row.first.document.name, row.second.document.name))
+    times = Counter(name for row in first for name in (row.first.system, row.second.system))
     assert set(times.values()) == {3}
     assert not board(study)
 
@@ -74,11 +74,11 @@ def test_before_anybody_answered_every_system_is_asked_about_equally_often() -> 
 def test_all_planned_pairs_are_drawn_before_the_first_answer_and_no_answer_changes_them() -> None:
     study = study_of(*(record(f"M{n}") for n in range(3)), pairs_per_annotator=50, summary_judgments_per_topic=12)
     tasks.rank_by_summaries(study.pk)
-    drawn = [*Suggestion.objects.order_by("topic", "rank").values_list("topic", "first", "second")]
+    drawn = [*Suggestion.objects.order_by("item_set", "rank").values_list("item_set", "first", "second")]
     assert len(drawn) == len(set(drawn)) == 3 * 6  # every two of four systems
     answer(joined(study), 5)
     tasks.rank_by_summaries(study.pk)
-    assert [*Suggestion.objects.order_by("topic", "rank").values_list("topic", "first", "second")] == drawn
+    assert [*Suggestion.objects.order_by("item_set", "rank").values_list("item_set", "first", "second")] == drawn
     assert board(study)
 
 
@@ -89,7 +89,7 @@ def test_a_system_that_comes_later_is_asked_about_too() -> None:
     making.store(study, making.lines(late), "later.jsonl")
     answer(joined(study), 1)
     tasks.rank_by_summaries(study.pk)
-    names = {name for row in Suggestion.objects.all() for name in (row.first.document.name, row.second.document.name)}
+    names = {name for row in Suggestion.objects.all() for name in (row.first.system, row.second.system)}
     assert "late" in names
 
 
@@ -98,7 +98,7 @@ def test_what_the_worker_asks_for_is_asked_next() -> None:
     tasks.rank_by_summaries(study.pk)
     wished = Suggestion.objects.get(rank=0)
     pair = judged(joined(study))
-    assert systems(pair) == {wished.first.document.name, wished.second.document.name}
+    assert systems(pair) == {wished.first.system, wished.second.system}
     assert pair.reason == "suggested"
 
 

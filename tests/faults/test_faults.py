@@ -59,7 +59,7 @@ def test_no_invariant_breaks(name: str, product: Product) -> None:
     assert outcome.seen["confirmed"] >= 24
 
 
-IN_STUDY = "WHERE topic_id IN (SELECT id FROM annotate_topic WHERE study_id = ?)"
+IN_STUDY = "WHERE item_set_id IN (SELECT id FROM annotate_itemset WHERE study_id = ?)"
 OF_FITS = f"WHERE fit_id IN (SELECT id FROM annotate_fit {IN_STUDY})"
 OF_RANKING = "WHERE ranking_id IN (SELECT id FROM annotate_ranking WHERE study_id = ?)"
 

@@ -33,7 +33,7 @@ def test_the_database_itself_refuses_a_second_answer_to_one_showing():
 def test_the_database_itself_never_gives_a_pair_to_one_person_twice():
     assignment = drawn(joined(ready_study()))
     twice = Assignment(
-        topic=assignment.topic,
+        item_set=assignment.item_set,
         annotator=assignment.annotator,
         pair=assignment.pair,
         swapped=False,
@@ -95,7 +95,7 @@ def test_a_fit_reads_everything_as_it_was_at_one_moment(monkeypatch):
         return read(*given)
 
     monkeypatch.setattr(evidence, "_judgments", after_one_more)
-    before = Tally.objects.get(topic=topic).data_version
+    before = Tally.objects.get(item_set=topic.pk).data_version
     snapshot = records.load_evidence(topic.pk, tasks.split)
     assert snapshot is not None
     assert (snapshot.data_version, len(snapshot.evidence.judgments)) == (before, 1)

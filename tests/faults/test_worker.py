@@ -20,14 +20,14 @@ from django.db import OperationalError, connection
 from annotate import imports, judging
 from annotate.models import (
     Fit,
+    Item,
+    ItemSetProgress,
     Judgment,
     Ranking,
     Score,
-    Sentence,
     Study,
     SystemScore,
     Topic,
-    TopicProgress,
     Upload,
     Utility,
     WorkerPulse,
@@ -46,7 +46,7 @@ def wait_until(condition: Callable[[], bool], what: str) -> None:
     deadline = time.monotonic() + PATIENCE
     while not condition():
         assert time.monotonic() < deadline, f"still waiting for {what}: " + "; ".join(
-            f"{one}, {one.problem!r}" for one in TopicProgress.objects.all()
+            f"{one}, {one.problem!r}" for one in ItemSetProgress.objects.all()
         )
         time.sleep(0.05)
 
@@ -131,16 +131,16 @@ def judging_study(topics: int = 1, sentences: int = 40, wanted: int = 300) -> St
 
 def assert_published_is_what_a_fit_from_scratch_gives(topic: Topic) -> None:
     for scored_by, result in studies.from_scratch(topic).items():
-        rows = Utility.objects.filter(sentence__topic=topic, scored_by=scored_by).order_by("sentence__position")
+        rows = Utility.objects.filter(sentence__item_set=topic.pk, scored_by=scored_by).order_by("sentence__position")
         assert [row.utility for row in rows] == pytest.approx(result.utilities.tolist(), abs=1e-9)
         assert [row.strength for row in rows] == pytest.approx(result.strengths.tolist(), abs=1e-9)
         scores = Score.objects.filter(summary__topic=topic, scored_by=scored_by)
         assert dict(scores.values_list("summary__system__name", "score")) == pytest.approx(
             {summary.system: summary.score for summary in result.summaries}, abs=1e-9
         )
-        fit = Fit.objects.filter(topic=topic, scored_by=scored_by).latest("data_version")
-        assert fit.judgments == Judgment.objects.counted().filter(assignment__topic=topic).count()
-        assert fit.data_version == topic.tally.data_version
+        fit = Fit.objects.filter(item_set=topic.pk, scored_by=scored_by).latest("data_version")
+        assert fit.judgments == Judgment.objects.counted().filter(assignment__item_set=topic.pk).count()
+        assert fit.data_version == topic.sentence_set.tally.data_version
 
 
 def test_the_worked_example_is_reproduced_by_the_web_path(live: LiveWorker) -> None:
@@ -150,7 +150,7 @@ def test_the_worked_example_is_reproduced_by_the_web_path(live: LiveWorker) -> N
     for system, score in studies.EXAMPLE["scores"].items():
         stored = Score.objects.get(summary__system__name=system, scored_by="published")
         assert stored.score == pytest.approx(score, abs=1e-9)
-    rows = Utility.objects.filter(sentence__topic=topic, scored_by="published").order_by("sentence__position")
+    rows = Utility.objects.filter(sentence__item_set=topic.pk, scored_by="published").order_by("sentence__position")
     assert [row.strength for row in rows] == pytest.approx(studies.EXAMPLE["strengths_prior_0_1"], abs=1e-9)
 
 
@@ -161,7 +161,7 @@ def test_an_upload_becomes_topics_with_sentences(live: LiveWorker) -> None:
     wait_until(lambda: Upload.objects.get().state == Upload.State.READY, "the preview")
     imports.confirm(upload, made.created_by)
     wait_until(lambda: Upload.objects.get().state == Upload.State.STORED, "its being stored")
-    assert Sentence.objects.filter(topic__study=made).count() == 2
+    assert Item.objects.filter(item_set__study=made).count() == 2
 
 
 def test_a_hundred_judgments_within_a_second_make_at_most_three_refits(live: LiveWorker) -> None:
@@ -169,7 +169,7 @@ def test_a_hundred_judgments_within_a_second_make_at_most_three_refits(live: Liv
     topic = Topic.objects.get(study=made)
     drawn = [judging.draw(judging.join(made)) for _ in range(100)]
     wait_until(all_is_done, "the worker")
-    fits = Fit.objects.filter(topic=topic, scored_by="recommended")
+    fits = Fit.objects.filter(item_set=topic.pk, scored_by="recommended")
     before = fits.count()
     began = time.monotonic()
     for assignment in drawn:
@@ -205,9 +205,9 @@ def test_a_worker_killed_twenty_times_during_five_hundred_judgments_catches_up(l
             live.kill()
             live.start()
     assert killed == 20
-    assert Judgment.objects.filter(topic__study=made).count() == 500
+    assert Judgment.objects.filter(item_set__study=made).count() == 500
     wait_until(all_is_done, "the worker to catch up")
-    assert not TopicProgress.objects.exclude(problem="").exists()
+    assert not ItemSetProgress.objects.exclude(problem="").exists()
     for topic in Topic.objects.filter(study=made):
         assert_published_is_what_a_fit_from_scratch_gives(topic)
     rankings = Ranking.objects.filter(study=made)
@@ -254,10 +254,10 @@ def test_an_upload_whose_worker_is_killed_is_stored_once_or_not_at_all(live: Liv
         time.sleep(chance.uniform(0.2, 1.5))
         live.kill_child()
         assert Topic.objects.filter(study=made).count() in (0, 60)
-        assert Sentence.objects.filter(topic__study=made).count() in (0, 12_000)
+        assert Item.objects.filter(item_set__study=made).count() in (0, 12_000)
     wait_until(lambda: Upload.objects.get().state == Upload.State.STORED, "its being stored")
     assert Topic.objects.filter(study=made).count() == 60
-    assert Sentence.objects.filter(topic__study=made).count() == 12_000
+    assert Item.objects.filter(item_set__study=made).count() == 12_000
 
 
 def test_a_worker_that_is_told_to_stop_stops_and_takes_its_children_along(live: LiveWorker) -> None:

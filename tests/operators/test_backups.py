@@ -168,7 +168,9 @@ def test_a_backup_under_load_holds_everything_that_was_acknowledged_before_it(
     keys = [key for key, *_ in found["answers"]]
     assert len(keys) == len(set(keys)) == made.rows["annotate_judgment"]
     assert before <= set(keys)
-    of_the_example = {str(key) for key in Assignment.objects.exclude(topic__study=busy).values_list("key", flat=True)}
+    of_the_example = {
+        str(key) for key in Assignment.objects.exclude(item_set__study=busy).values_list("key", flat=True)
+    }
     everything = {str(key) for key in Judgment.objects.values_list("assignment__key", flat=True)}
     assert set(keys) <= everything
     assert of_the_example <= set(keys)

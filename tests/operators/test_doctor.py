@@ -22,7 +22,7 @@ from django.db.migrations.recorder import MigrationRecorder
 from django.utils import timezone
 
 from annotate import audit_log
-from annotate.models import Claim, Judgment, TopicProgress, WorkerPulse
+from annotate.models import Claim, ItemSetProgress, Judgment, WorkerPulse
 from annotate.server import backups, doctor
 from evaluation.management.commands.doctor import broker
 from lab.services import free_port
@@ -116,7 +116,7 @@ def a_topic_that_failed(*_: Any) -> None:
     judged(joined(study))
     backed_up()
     failed = {"fitted_version": 0, "problem": "It took too long."}
-    TopicProgress.objects.update_or_create(topic=study.topics.get(), defaults=failed)
+    ItemSetProgress.objects.update_or_create(item_set_id=study.topics.get().pk, defaults=failed)
 
 
 def a_study_whose_work_cannot_be_read(*_: Any) -> None:

@@ -9,7 +9,7 @@ from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 
 from annotate.api.serializers.records import serializer_of
-from annotate.models import Annotator, Assignment, Judgment, ScoredBy, Sentence, Summary
+from annotate.models import Annotator, Assignment, Item, Judgment, ScoredBy, Summary
 from annotate.reports.rests_on import RestsOn
 from annotate.reports.scores import parts_of, with_names, word_terms
 from preferendum.formats.records import Of
@@ -18,7 +18,7 @@ from preferendum.results.length import ByLength
 from preferendum.results.scores import PredictedSystem
 
 
-class SentenceSerializer(serializers.ModelSerializer[Sentence]):
+class SentenceSerializer(serializers.ModelSerializer[Item]):
     """A source sentence with its utility and the judgments that it rests on; null if nothing has been computed yet.
 
     `value`: what it adds to a summary: its chance of being preferred, adjusted for its length. `published_…`: as in
@@ -43,7 +43,7 @@ class SentenceSerializer(serializers.ModelSerializer[Sentence]):
     )
 
     class Meta:
-        model = Sentence
+        model = Item
         fields = [
             "id",
             "name",
@@ -66,7 +66,7 @@ class SentenceSerializer(serializers.ModelSerializer[Sentence]):
         ]
         read_only_fields = fields
 
-    def get_name(self, sentence: Sentence) -> str:
+    def get_name(self, sentence: Item) -> str:
         return sentence.name
 
 
@@ -224,8 +224,8 @@ class JudgmentSerializer(serializers.ModelSerializer[Judgment]):
     """
 
     assignment = serializers.UUIDField(source="assignment.key", read_only=True)
-    topic = serializers.CharField(source="topic.name", read_only=True)
-    of = serializers.ChoiceField(source="assignment.topic.of", choices=get_args(Of), read_only=True)
+    topic = serializers.CharField(source="item_set.topic.name", read_only=True)
+    of = serializers.ChoiceField(source="assignment.item_set.of", choices=get_args(Of), read_only=True)
     left = serializers.SerializerMethodField()
     right = serializers.SerializerMethodField()
     question = serializers.CharField(source="assignment.question", read_only=True)

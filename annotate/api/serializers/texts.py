@@ -18,9 +18,10 @@ class TopicSerializer(serializers.ModelSerializer[Topic]):
     has none. `base`: the topic with the earlier documents, which this one updates.
     """
 
+    id = serializers.IntegerField(source="pk", read_only=True)
     cut = serializers.BooleanField(source="is_cut", read_only=True)
     up_to_date = serializers.SerializerMethodField()
-    problem = serializers.CharField(source="progress.problem", default="", read_only=True)
+    problem = serializers.CharField(source="sentence_set.progress.problem", default="", read_only=True)
     sentences = serializers.IntegerField(source="sentence_count", read_only=True)
     judgments = serializers.IntegerField(source="judgment_count", read_only=True)
     needs_documents = serializers.BooleanField(read_only=True)
@@ -68,7 +69,7 @@ class DocumentSerializer(TextSerializer):
 class ReportedPairSerializer(serializers.ModelSerializer[ReportedPair]):
     """Two sentences, by their ids as shown, and what an annotator reported about them."""
 
-    topic = serializers.IntegerField(source="assignment.topic_id")
+    topic = serializers.IntegerField(source="assignment.item_set.topic_id")
     left = serializers.IntegerField(source="assignment.left.pk")
     right = serializers.IntegerField(source="assignment.right.pk")
     annotator = serializers.CharField(source="assignment.annotator.pseudonym")

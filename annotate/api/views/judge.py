@@ -32,12 +32,12 @@ from preferendum.formats.answers import ANSWERS
 
 def _show(view: View, assignment: Assignment) -> Response:
     """What an annotator may see of a pair."""
-    annotator, topic = assignment.annotator, assignment.topic
+    annotator, item_set = assignment.annotator, assignment.item_set
     shown = {
         "key": assignment.key,
-        "of": topic.of,
+        "of": item_set.of,
         "question": assignment.question,
-        "prompt": topic.prompt if topic.compares_summaries else "",
+        "prompt": item_set.topic.prompt if item_set.of == "summaries" else "",
         "left": assignment.left.text,
         "right": assignment.right.text,
         "answers": list(annotator.study.answers),

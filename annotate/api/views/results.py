@@ -57,11 +57,11 @@ class Judgments(View):
         study = self.study(study_id, "export")
         rows = (
             Judgment.objects.arrived()
-            .filter(topic__study=study, assignment__topic__removal=None)
+            .filter(item_set__study=study, assignment__item_set__removal=None)
             .select_related(
-                "topic",
+                "item_set__topic",
                 "assignment__annotator__study",
-                "assignment__topic",
+                "assignment__item_set__topic",
                 *texts_of("assignment__pair__"),
             )
         )

@@ -22,7 +22,7 @@ from annotate.api.serializers.texts import (
     TopicSerializer,
 )
 from annotate.api.views.base import View
-from annotate.models import Fit, Reference, Sentence, SourceDocument, Study, Summary, Topic
+from annotate.models import Fit, Item, Reference, SourceDocument, Study, Summary, Topic
 from annotate.reports import metric_scores, reported_pairs
 
 
@@ -47,11 +47,11 @@ def chosen_summaries(request: Request, study: Study) -> QuerySet[Summary]:
 
 
 def _topics(study: Study) -> QuerySet[Topic]:
-    newest = Fit.objects.filter(topic=OuterRef("pk")).order_by("-data_version").values("judgments")[:1]
+    newest = Fit.objects.filter(item_set=OuterRef("pk")).order_by("-data_version").values("judgments")[:1]
     return (
         Topic.objects.filter(study=study)
-        .select_related("progress", "tally")
-        .annotate(sentence_count=Count("sentences"), judgment_count=Coalesce(Subquery(newest), 0))
+        .select_related("sentence_set__progress", "sentence_set__tally")
+        .annotate(sentence_count=Count("sentence_set__items"), judgment_count=Coalesce(Subquery(newest), 0))
         .order_by("position")
     )
 
@@ -114,7 +114,7 @@ class Sentences(View):
     def get(self, request: Request, study_id: int, topic_id: int) -> Response:
         """The sentences of a topic in order, each with its utility and the judgments that it rests on."""
         topic = get_object_or_404(Topic, pk=topic_id, study=self.study(study_id))
-        rows = Sentence.objects.filter(topic=topic).select_related("document", "topic").prefetch_related("utilities")
+        rows = Item.objects.filter(item_set=topic.pk).select_related("document").prefetch_related("utilities")
         return self.page(SentenceSerializer, rows.order_by("position"))
 
 
@@ -124,7 +124,7 @@ class OneSentence(View):
     def patch(self, request: Request, study_id: int, topic_id: int, sentence_id: int) -> Response:
         """Leave a sentence out of judging, or take it back, at any time."""
         study = self.study(study_id, "edit")
-        sentence = get_object_or_404(Sentence, pk=sentence_id, topic__in=study.topics.filter(pk=topic_id))
+        sentence = get_object_or_404(Item, pk=sentence_id, document__topic__in=study.topics.filter(pk=topic_id))
         return self.show(
             SentenceSerializer, imports.set_judged(sentence, self.sent(JudgedSerializer)["to_judge"], self.user)
         )

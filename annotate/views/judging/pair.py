@@ -29,7 +29,7 @@ from django.views.decorators.http import require_http_methods, require_POST, req
 from annotate import access, crowd, judging
 from annotate.database import statements
 from annotate.judging import NoPair, Outcome
-from annotate.models import Annotator, Assignment, ReportedPair, Sentence
+from annotate.models import Annotator, Assignment, Item, ReportedPair
 from annotate.refusal import Refusal
 from annotate.server import limits
 from annotate.server.languages import speak
@@ -157,9 +157,9 @@ def undo(request: HttpRequest, key: UUID) -> HttpResponse:
 def context(request: HttpRequest, key: UUID, side: str) -> HttpResponse:
     """One of the two sentences in its document."""
     assignment = _find(request, key)
-    if side not in SIDES or assignment.topic.compares_summaries:
+    sentence: Item | None = getattr(assignment, side) if side in SIDES else None
+    if sentence is None or sentence.document is None:
         raise Http404
-    sentence: Sentence = getattr(assignment, side)
     shown = {
         "side": side,
         "sentence": sentence,
@@ -174,7 +174,7 @@ def context(request: HttpRequest, key: UUID, side: str) -> HttpResponse:
 def sources(request: HttpRequest, key: UUID) -> HttpResponse:
     """The source documents of what is compared."""
     assignment = _find(request, key)
-    if not (documents := assignment.topic.sources()):
+    if not (documents := assignment.item_set.topic.documents.all()):
         raise Http404
     return progress.page(request, "sources", _what_to_show(assignment)[1] | {"documents": documents})
 
@@ -250,8 +250,8 @@ def _take_answer(request: HttpRequest, assignment: Assignment, showing: Assignme
         return _answer_script(request, assignment.annotator, showing, recorded.following, notice)
     if isinstance(recorded.following, Assignment):
         assignment.annotator.undo_revision = assignment.revision + 1
-        if recorded.following.topic_id == assignment.topic_id:
-            recorded.following.topic = assignment.topic
+        if recorded.following.item_set_id == assignment.item_set_id:
+            recorded.following.item_set = assignment.item_set
         return _lead_to(request, recorded.following, notice)
     return _go_on(request, assignment.annotator, notice)
 
@@ -304,7 +304,7 @@ def _what_became_of_it(assignment: Assignment, recorded: judging.Recorded) -> st
     judgment, speed = recorded.judgment, assignment.annotator.study.reading_speed
     if recorded.outcome == Outcome.DIFFERS and judgment.answer == UNDONE:
         return _("You had already undone that answer. Nothing was changed.")
-    answers = ANSWERS if assignment.topic.summaries_of_id is None else SUMMARY_ANSWERS
+    answers = SUMMARY_ANSWERS if assignment.item_set.of == "summaries" else ANSWERS
     answer = {"answer": _(answers[judgment.answer].name)}
     if recorded.outcome == Outcome.DIFFERS:
         return _("You had already answered this pair (%(answer)s). That answer stands.") % answer
@@ -379,8 +379,8 @@ def _part(request: HttpRequest, assignment: Assignment, after: Assignment | None
         annotator = assignment.annotator
         annotator.judged += 1
         annotator.previous, annotator.undo_revision = after.key, after.revision + 2
-        if assignment.topic_id == after.topic_id:
-            assignment.topic = after.topic
+        if assignment.item_set_id == after.item_set_id:
+            assignment.item_set = after.item_set
     name, shown = _what_to_show(assignment)
     return render_to_string(f"judge/parts/{name}.html", shown | {"part": True, "csrf_token": get_token(request)})
 
@@ -395,8 +395,9 @@ def _draw_ahead(request: HttpRequest, shown: Assignment) -> str | None:
 
 def _what_to_show(assignment: Assignment) -> tuple[str, dict[str, Any]]:
     """The name of this pair's template in its present state, and its context."""
-    annotator, study, topic = assignment.annotator, assignment.annotator.study, assignment.topic
-    answers = ANSWERS if topic.summaries_of_id is None else SUMMARY_ANSWERS
+    annotator, study, item_set = assignment.annotator, assignment.annotator.study, assignment.item_set
+    topic, of_summaries = item_set.topic, item_set.of == "summaries"
+    answers = SUMMARY_ANSWERS if of_summaries else ANSWERS
     shown: dict[str, Any] = {
         "assignment": assignment,
         "annotator": annotator,
@@ -412,7 +413,7 @@ def _what_to_show(assignment: Assignment) -> tuple[str, dict[str, Any]]:
         "pause": reverse("pause", args=[annotator.key]),
         "undo": reverse("undo", args=[annotator.previous]) if annotator.previous else "",
     }
-    if topic.summaries_of_id is not None:
+    if of_summaries:
         shown |= _about_summaries(assignment)
     if assignment.is_practice:
         shown |= _practice(assignment)
@@ -426,7 +427,7 @@ def _what_to_show(assignment: Assignment) -> tuple[str, dict[str, Any]]:
 
 def _about_summaries(assignment: Assignment) -> dict[str, Any]:
     """What the page shows or names differently for two summaries."""
-    prompt = assignment.topic.prompt
+    prompt = assignment.item_set.topic.prompt
     return {
         "of_summaries": True,
         "prompt": prompt,

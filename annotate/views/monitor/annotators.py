@@ -150,9 +150,9 @@ def annotator_csv(request: HttpRequest, study: Study, annotator_id: int) -> Http
 def _answer_cells(judgment: Judgment) -> tuple[str | float | int | None, ...]:
     shown = judgment.assignment
     sides = (shown.left.name, shown.right.name)
-    how = (judgment.answer, judgment.seconds, shown.reason, int(shown.holds_place), shown.topic.of)
+    how = (judgment.answer, judgment.seconds, shown.reason, int(shown.holds_place), shown.item_set.of)
     at = judgment.at.isoformat() if judgment.at else None
-    return at, shown.topic.name, *sides, *how, judgment.why, judgment.note
+    return at, shown.item_set.topic.name, *sides, *how, judgment.why, judgment.note
 
 
 @in_study("annotators")

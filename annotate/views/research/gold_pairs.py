@@ -53,7 +53,7 @@ def gold_pairs(request: HttpRequest, study: Study) -> HttpResponse:
 @require_POST
 def gold_pair_delete(request: HttpRequest, study: Study, gold_pair_id: int) -> HttpResponse:
     """Delete a gold pair."""
-    gold_pair = get_object_or_404(GoldPair, pk=gold_pair_id, topic__study=study)
+    gold_pair = get_object_or_404(GoldPair, pk=gold_pair_id, item_set__study=study)
     judging.delete_gold_pair(gold_pair, user_of(request))
     messages.success(request, _("The pair was deleted. Existing answers to it are kept."))
     return redirect("gold_pairs", study_id=study.pk)
@@ -83,8 +83,8 @@ def _show(
     form: forms.Form | None,
     complaints: Sequence[Mapping[str, Any]] = (),
 ) -> HttpResponse:
-    gold_pairs = GoldPair.objects.filter(topic__study=study).select_related(
-        "topic", "better__document", "worse__document"
+    gold_pairs = GoldPair.objects.filter(item_set__study=study).select_related(
+        "item_set__topic", "better__document", "worse__document"
     )
     uses = gold_pairs.order_by().aggregate(
         practice=Count("pk", filter=Q(use=GoldPair.Use.TRAINING)), gold=Count("pk", filter=Q(use=GoldPair.Use.GOLD))
@@ -98,7 +98,7 @@ def _show(
         topics=study.topics.order_by("position"),
         topic=topic,
         form=form or (GoldPairForm(topic) if topic else None),
-        gold_pairs=gold_pairs.order_by("use", "topic__position", "pk"),
+        gold_pairs=gold_pairs.order_by("use", "item_set", "pk"),
         uses=uses,
         must_match=must_match,
         misses=uses["practice"] - must_match,

@@ -8,7 +8,7 @@ from django.urls import path
 from django.views.decorators.http import require_safe
 
 from annotate.access import in_study
-from annotate.models import ReportedPair, Sentence, Study
+from annotate.models import Item, ReportedPair, Study
 from annotate.reports import reported_pairs
 from annotate.views.research.pages import page
 from annotate.views.research.workbench import SENTENCES_A_PAGE
@@ -25,7 +25,7 @@ def study_reported(request: HttpRequest, study: Study) -> HttpResponse:
     return page(request, study, "research/people/reported_pairs.html", here="reported", chosen=chosen, lines=lines)
 
 
-def _sentences(report: ReportedPair) -> list[tuple[Sentence, int]]:
+def _sentences(report: ReportedPair) -> list[tuple[Item, int]]:
     """Both sentences as shown, each with its page in its document's workbench."""
     shown = report.assignment.left, report.assignment.right
     return [(sentence, sentence.index // SENTENCES_A_PAGE + 1) for sentence in shown]

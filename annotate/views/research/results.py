@@ -17,7 +17,7 @@ from django.utils.translation import gettext as _
 from django.views.decorators.http import require_safe
 
 from annotate.access import in_study
-from annotate.models import Annotator, Score, ScoredBy, Sentence, Study, Summary, System, Topic
+from annotate.models import Annotator, Item, Score, ScoredBy, Study, Summary, System, Topic
 from annotate.reports import diagnostics, metric_scores, plots
 from annotate.reports import leaderboard as boards
 from annotate.reports.answers_between import against
@@ -156,14 +156,14 @@ def _by_sentences(summary: Summary) -> Score | None:
     return scores.select_related("fit", "summary__system").first()
 
 
-def _beside(part: Part, nearest: Sentence | None) -> tuple[list[tuple[str, bool]], list[tuple[str, bool]]]:
+def _beside(part: Part, nearest: Item | None) -> tuple[list[tuple[str, bool]], list[tuple[str, bool]]]:
     """A sentence of a summary and the most similar source sentence, each split by the words they share."""
     if nearest is None:
         return [(part.text, False)], []
     return mark_shared(part.text, nearest.text), mark_shared(nearest.text, part.text)
 
 
-def _as_table(words: Sequence[WordTerm], parts: Sequence[tuple[Part, Sentence | None]]) -> str:
+def _as_table(words: Sequence[WordTerm], parts: Sequence[tuple[Part, Item | None]]) -> str:
     """The terms of a score, to be copied into a spreadsheet."""
     columns: tuple[str, ...]
     if words:

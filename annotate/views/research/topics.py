@@ -18,7 +18,7 @@ from annotate import imports
 from annotate.access import in_study
 from annotate.database.snapshot import snapshot
 from annotate.forms import MendForm, complain
-from annotate.models import Fit, Judgment, Sentence, SourceDocument, Study, Summary, Topic, Utility
+from annotate.models import Fit, Item, ItemSet, Judgment, SourceDocument, Study, Summary, Topic, Utility
 from annotate.refusal import Refusal
 from annotate.reports import leaderboard, minutes
 from annotate.reports.study import topic_states, worker_is_there
@@ -42,7 +42,7 @@ MARGIN = 4.0
 def topic(request: HttpRequest, study: Study, topic_id: int) -> HttpResponse:
     """The topic's sentences, the most useful first, with what each rests on."""
     topic = get_object_or_404(Topic, study=study, pk=topic_id)
-    fit = leaderboard.newest_fit(topic)
+    fit = leaderboard.newest_fit(topic.sentence_set)
     state = topic_states(study, study.topics.filter(pk=topic.pk))[0]
     asked = request.GET.get("words", "").strip()[:200]
     utilities = _ranked(fit)
@@ -74,7 +74,7 @@ def topic(request: HttpRequest, study: Study, topic_id: int) -> HttpResponse:
 
 def _ranked(fit: Fit | None) -> QuerySet[Utility]:
     """A fit's utilities, the largest first."""
-    utilities = Utility.objects.filter(fit=fit).select_related("sentence__document", "sentence__topic")
+    utilities = Utility.objects.filter(fit=fit).select_related("sentence__document")
     return utilities.order_by("-utility", "sentence__position")
 
 
@@ -84,7 +84,7 @@ def _ranked(fit: Fit | None) -> QuerySet[Utility]:
 def topic_csv(request: HttpRequest, study: Study, topic_id: int) -> HttpResponse:
     """The sentences of a topic with their utilities, as a file."""
     topic = get_object_or_404(Topic, study=study, pk=topic_id)
-    utilities = _ranked(leaderboard.newest_fit(topic))
+    utilities = _ranked(leaderboard.newest_fit(topic.sentence_set))
     return as_file(
         *csv_table(COLUMNS, (_cells(place, utility) for place, utility in enumerate(utilities, 1))),
         f"sentences-{slugify(topic.name) or topic.pk}.csv",
@@ -114,7 +114,7 @@ def topic_documents(request: HttpRequest, study: Study, topic_id: int) -> HttpRe
         state=state,
         documents=topic.documents.annotate(
             left_out=Count("cut_sentences", filter=~Q(cut_sentences__not_judged=""))
-        ).prefetch_related(Prefetch("cut_sentences", queryset=Sentence.objects.order_by("index"))),
+        ).prefetch_related(Prefetch("cut_sentences", queryset=Item.objects.order_by("index"))),
         references=topic.references.all(),
         summaries=topic.summaries.select_related("system").order_by("system__name"),
         version=version,
@@ -170,16 +170,17 @@ def document_unmend(request: HttpRequest, study: Study, topic_id: int, document_
 def sentence(request: HttpRequest, study: Study, sentence_id: int) -> HttpResponse:
     """One sentence in its document, and the judgments that its utility rests on; a summary has its own page."""
     sentence = get_object_or_404(
-        Sentence.objects.select_related("topic", "document").prefetch_related("utilities"),
-        topic__in=Topic.asked.filter(study=study),
+        Item.objects.select_related("item_set__topic", "document").prefetch_related("utilities"),
+        item_set__in=ItemSet.objects.filter(study=study),
         pk=sentence_id,
     )
-    if sentence.topic.compares_summaries:
-        summary = get_object_or_404(Summary, topic=sentence.topic.summaries_of_id, system__name=sentence.name)
+    document, topic = sentence.document, sentence.item_set.topic
+    if document is None:
+        summary = get_object_or_404(Summary, topic=topic, system__name=sentence.system)
         return redirect("summary", study_id=study.pk, summary_id=summary.pk)
     judgments = (
         Judgment.objects.counted()
-        .filter(assignment__topic=sentence.topic)
+        .filter(assignment__item_set=sentence.item_set_id)
         .filter(Q(assignment__pair__first=sentence) | Q(assignment__pair__second=sentence))
         .select_related("assignment__annotator", "assignment__pair__first", "assignment__pair__second")
         .order_by("-pk")
@@ -190,12 +191,12 @@ def sentence(request: HttpRequest, study: Study, sentence_id: int) -> HttpRespon
         request,
         study,
         "research/texts/sentence.html",
-        topic=sentence.topic,
+        topic=topic,
         sentence=sentence,
         utility=utility,
         published=sentence.published_utility,
         rank=_rank(utility) if utility else None,
-        neighbours=sentence.document.spaced(sentence.index + 2)[max(0, sentence.index - 2) :],
+        neighbours=document.spaced(sentence.index + 2)[max(0, sentence.index - 2) :],
         chosen=chosen,
         judgments=[_from_its_side(judgment, sentence) for judgment in chosen],
     )
@@ -212,7 +213,7 @@ def _drawn(utility: Utility, scale: Scale) -> dict[str, object]:
     }
 
 
-def _from_its_side(judgment: Judgment, sentence: Sentence) -> dict[str, object]:
+def _from_its_side(judgment: Judgment, sentence: Item) -> dict[str, object]:
     """A judgment from the side of one of its two sentences."""
     shown = judgment.assignment
     was_left = shown.left.pk == sentence.pk
@@ -231,7 +232,7 @@ def _rank(utility: Utility) -> dict[str, int]:
 
 
 def _is_judged(topic: Topic) -> bool:
-    return Judgment.objects.lasting().filter(topic=topic).exists()
+    return Judgment.objects.lasting().filter(item_set=topic.pk).exists()
 
 
 _TOPIC = "studies/<int:study_id>/topics/<int:topic_id>/"

@@ -23,7 +23,7 @@ from annotate import imports
 from annotate.access import in_study
 from annotate.forms import BaselinesForm, SimulationForm, UploadForm
 from annotate.imports import simulated
-from annotate.models import Annotator, Sentence, SourceDocument, Study, Topic, Upload
+from annotate.models import Annotator, Item, SourceDocument, Study, Topic, Upload
 from annotate.reports.data import in_words as in_words_of
 from annotate.reports.rests_on import Judged
 from annotate.reports.study import UNDER_WAY, wanted_of, worker_is_there
@@ -166,7 +166,7 @@ def _are_simulated_uncounted(study: Study, preview: Mapping[str, Any]) -> bool:
 
 def _planned(study: Study, topics: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
     """How many judgments the study wants of these topics, and how long they will take by the words to read."""
-    paces = Sentence.objects.paces(study)
+    paces = Item.objects.paces(study)
     sentences = sum(wanted_of(study, topic["sentences"] - topic.get("not_judged", 0)) for topic in topics)
     summaries = sum(wanted_of(study, topic["summaries"], of_summaries=True) for topic in topics)
     seconds = sentences * paces.get(False, 0) + summaries * paces.get(True, 0)

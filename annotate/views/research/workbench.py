@@ -20,7 +20,7 @@ from django.views.decorators.http import require_http_methods
 from annotate import imports
 from annotate.access import in_study
 from annotate.forms import WorkbenchForm
-from annotate.models import Judgment, Sentence, SourceDocument, Study, Upload
+from annotate.models import Item, Judgment, SourceDocument, Study, Upload
 from annotate.refusal import Refusal
 from annotate.reports.study import worker_is_there
 from annotate.views.research.pages import keys, page, user_of
@@ -43,7 +43,7 @@ def workbench(request: HttpRequest, study: Study, topic_id: int, document_id: in
     outcome = _changed(request, join, split, mark)
     topic = document.topic
     topic.refresh_from_db()
-    sentences = Sentence.objects.filter(document=document).order_by("index")
+    sentences = Item.objects.filter(document=document).order_by("index")
     keys_of_documents = list(topic.documents.order_by("position").values_list("pk", flat=True))
     addresses = [reverse("workbench", args=[study.pk, topic_id, pk]) for pk in keys_of_documents]
     return _answer(
@@ -60,7 +60,7 @@ def workbench(request: HttpRequest, study: Study, topic_id: int, document_id: in
         language=topic.language or study.language,
         is_cut=topic.is_cut,
         may_move=True,
-        is_judged=Judgment.objects.lasting().filter(topic=topic).exists(),
+        is_judged=Judgment.objects.lasting().filter(item_set=topic.pk).exists(),
         left_out=sentences.exclude(not_judged="").count(),
         worker_missing=not topic.is_cut and not worker_is_there(),
     )
@@ -150,7 +150,7 @@ def _answer(
     study: Study,
     template: str,
     outcome: _Outcome | None,
-    sentences: Sequence[Sentence] | QuerySet[Sentence],
+    sentences: Sequence[Item] | QuerySet[Item],
     addresses: Sequence[str],
     place: int,
     **context: Any,
@@ -185,7 +185,7 @@ def _answer(
     return page(request, study, "research/texts/workbench_list.html" if in_place else template, **context)
 
 
-def _row(sentence: Sentence, splitting: int) -> dict[str, Any]:
+def _row(sentence: Item, splitting: int) -> dict[str, Any]:
     return {"sentence": sentence, "words": imports.words_of(sentence.text) if sentence.index == splitting else None}
 
 

@@ -107,7 +107,7 @@ class Command(BaseCommand):
     def _tell(self, study: Study, problems: dict[str, str]) -> None:
         topics = Topic.objects.filter(study=study).count()
         summaries = Summary.objects.filter(topic__study=study).count()
-        judgments = Judgment.objects.filter(topic__study=study).count()
+        judgments = Judgment.objects.filter(item_set__study=study).count()
         self.stdout.write(
             f"Study {study.pk}, {study.title}: {topics} topics, {summaries} summaries, {judgments} judgments."
         )

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
 
 from preferendum import results
@@ -62,7 +63,8 @@ class Two:
 class NamedAgreement:
     """A study's agreement with the names of its topics, of its annotators and of pairs: topic and both sentences.
 
-    What has been removed since has no name and is not shown. `answers`: all that the annotators gave, practice aside;
+    What has been removed since has no name and is not shown. `topics`: by item set, sentences or summaries of a topic;
+    `topic_of`: the topic's key, by item set. `answers`: all that the annotators gave, practice aside;
     `checks`: how many of them were about a pair that another one had judged, repeats, and gold pairs.
     """
 
@@ -72,6 +74,7 @@ class NamedAgreement:
     pairs: Mapping[int, tuple[str, str, str]]
     answers: int = 0
     checks: tuple[int, int, int] = (0, 0, 0)
+    topic_of: Mapping[int, int] = field(default_factory=dict)
 
     @property
     def in_order(self) -> list[tuple[int, str]]:
@@ -263,9 +266,13 @@ def _by_topic(named: NamedAgreement) -> Table:
 
 def _without_pairs(named: NamedAgreement) -> tuple[str, ...]:
     """The topics that the table leaves out, in one line."""
-    without = [own for own in named.agreement.topics if not own.pairs and own.topic in named.topics]
+    pairs = Counter[int]()
+    for own in named.agreement.topics:
+        if own.topic in named.topic_of:
+            pairs[named.topic_of[own.topic]] += own.pairs
+    without = sum(not number for number in pairs.values())
     line = _("In %(n)d of %(topics)d topics with judgments, no pair has been judged by two annotators yet.")
-    return (line % {"n": len(without), "topics": len(named.agreement.topics)},) if without else ()
+    return (line % {"n": without, "topics": len(pairs)},) if without else ()
 
 
 def _line(title: str, own: Agreement) -> tuple[Cell, ...]:
