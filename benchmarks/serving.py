@@ -202,7 +202,7 @@ def make_study(topics: int = 3, sentences: int = 300) -> str:
     from django.contrib.auth.models import User
 
     from annotate import invitations, judging, studies
-    from annotate.imports.topics import add_topics
+    from annotate.imports.recutting import add_topics
     from annotate.models import Item, SourceDocument, Topic
 
     owner = User.objects.create(username="owner", is_superuser=True)

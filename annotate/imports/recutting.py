@@ -16,11 +16,11 @@ from itertools import chain
 from typing import Any
 
 from django.apps import apps
+from django.db import transaction
 from django.db.models import F, Max, Model, OuterRef, QuerySet, Subquery
 from django.db.models.functions import Coalesce
 
 from annotate import judging
-from annotate.imports.topics import add_topics
 from annotate.models import GoldPair, Item, ItemSet, Judgment, Removal, SourceDocument, Tally, Topic
 from preferendum.formats.checks.text import visible
 from preferendum.formats.not_judged import DUPLICATE, not_judged, wordless
@@ -255,6 +255,20 @@ def _by_words(rows: Iterable[Item]) -> Mapping[tuple[str, str], list[Item]]:
 def _answered(item_set: ItemSet) -> list[tuple[int, int]]:
     """The answered pairs of an item set, once for each answer."""
     return list(judging.answers_in(item_set).order_by().values_list("pair__first_id", "pair__second_id"))
+
+
+@transaction.atomic
+def add_topics(topics: Sequence[Topic], batch: int | None = None) -> list[Topic]:
+    """Store new topics, each with the item set of its sentences, under the same key."""
+    sets = [ItemSet(study=topic.study, topic_id=0, of="sentences", removal=topic.removal) for topic in topics]
+    for topic, sentence_set in zip(topics, ItemSet.objects.bulk_create(sets, batch), strict=True):
+        topic.sentence_set = sentence_set
+    added = Topic.objects.bulk_create(topics, batch)
+    # The database checks the key of the topic only at the end of the transaction.
+    ItemSet.with_unfinished.filter(topic=0).update(topic=F("pk"))
+    for topic in added:
+        topic.sentence_set.topic = topic
+    return added
 
 
 def history_of(item_set: ItemSet, removal: Removal) -> ItemSet:

@@ -16,7 +16,7 @@ from annotate.imports import compared
 from annotate.imports.holding import hold
 from annotate.imports.memory import refuse_large_topics
 from annotate.imports.metrics import store_metric_scores
-from annotate.imports.recutting import rows_of
+from annotate.imports.recutting import add_topics, rows_of
 from annotate.imports.replacing import (
     columns_of,
     compare,
@@ -26,7 +26,6 @@ from annotate.imports.replacing import (
     replace,
     with_other_documents,
 )
-from annotate.imports.topics import add_topics
 from annotate.models import (
     Annotator,
     HumanScore,

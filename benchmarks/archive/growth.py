@@ -29,7 +29,7 @@ from uuid import UUID
 from lab.services import running
 
 if TYPE_CHECKING:
-    from annotate.imports.topics import add_topics
+    from annotate.imports.recutting import add_topics
     from annotate.judging import NoPair
 from annotate.models import Annotator, Assignment, Topic
 

@@ -9,7 +9,7 @@ from django.db.models import Count, Exists, Max, OuterRef, Q
 from django.utils import timezone
 
 from annotate import judging
-from annotate.imports.topics import add_topics
+from annotate.imports.recutting import add_topics
 from annotate.models import (
     Annotator,
     Assignment,

@@ -15,7 +15,7 @@ from django.urls import reverse
 
 from annotate import invitations, judging
 from annotate.database import statements
-from annotate.imports.topics import add_topics
+from annotate.imports.recutting import add_topics
 from annotate.models import Annotator, Assignment, Item, Judgment, Pair, Study, Suggestion, Tally, Topic
 from tests.annotate import making
 from tests.annotate.judging_study import drawn, joined, judged, let_lapse, ready_study
