@@ -54,6 +54,119 @@ class Copy:
         return done.stdout
 
 
+def metric(copy: Copy) -> None:
+    """Add the metric `letters`: how many letters a summary has."""
+    copy.write(
+        "preferendum/methods/metrics/NAME.py",
+        '''"""How many letters a summary has."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from preferendum.formats.words import gettext_noop
+from preferendum.metrics.registry import Family, register
+
+if TYPE_CHECKING:
+    from preferendum.evidence import Evidence
+
+
+@dataclass(frozen=True, slots=True)
+class Letters:
+    """The metric."""
+
+    name: str
+    signature: str = "letters"
+    needs: frozenset[Any] = frozenset()
+
+    def score(self, topic: Evidence) -> Any:
+        """The number of letters of each summary."""
+        import numpy as np
+
+        return np.array([float(sum(map(str.isalpha, "".join(one.sentences)))) for one in topic.summaries])
+
+
+TITLES = {"letters": gettext_noop("Size")}
+register(Family(("letters",), {}, lambda asked, _options, _settings: Letters(asked), titles=TITLES))
+''',
+    )
+
+
+def analysis(copy: Copy) -> None:
+    """Add the analysis `counted-scores`: how many scores each metric gave."""
+    folder = "preferendum/methods/analyses/NAME"
+    copy.write(
+        f"{folder}/__init__.py",
+        '''"""How many scores did each metric give?"""
+
+from preferendum import work
+from preferendum.formats.words import gettext_noop
+from preferendum.methods.analyses.NAME import show
+from preferendum.show.analyses.registry import Analysis, register
+from preferendum.work import Work
+
+register(
+    Analysis(
+        name="counted-scores",
+        place=65,
+        record=show.Counted,
+        title=gettext_noop("Counts"),
+        asks=gettext_noop("How many scores did each metric give?"),
+        keys=("peers",),
+        show=show.show,
+        needs=gettext_noop("Upload summaries."),
+    )
+)
+work.register(Work("counted-scores", "compared", work.later(f"{__name__}.compute")))
+''',
+    )
+    copy.write(
+        f"{folder}/compute.py",
+        '''"""How many scores each metric gave."""
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from preferendum.methods.analyses.NAME.show import Counted
+from preferendum.work import AtWork
+
+
+def compute(study: AtWork) -> Iterator[None]:
+    """Publish one record, of machines."""
+    metrics = study.scores.metrics
+    study.publish({("machines",): Counted({name: int(np.isfinite(own).sum()) for name, own in metrics.items()})})
+    yield
+''',
+    )
+    copy.write(
+        f"{folder}/show.py",
+        '''"""The counts of scores as a table."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from preferendum.formats.words import gettext as _
+from preferendum.show.shown import Column, Shown, Table, as_text
+
+
+@dataclass(frozen=True, slots=True)
+class Counted:
+    """The number of scores by the name of the metric."""
+
+    scores: Mapping[str, int]
+
+
+def show(record: Counted, _asked: Mapping[str, str]) -> Shown:
+    """Show a row a metric."""
+    columns = (Column("metric", _("Metric"), as_text), Column("scores", _("Scores")))
+    table = Table("counts", _("Scores by metric"), columns, tuple(sorted(record.scores.items())))
+    return Shown(_("There are %(n)s metrics.") % {"n": len(record.scores)}, [table])
+''',
+    )
+
+
 def setting(copy: Copy) -> None:
     """Add the setting `shortest_sentence`, a number."""
     copy.insert(
@@ -153,7 +266,13 @@ urlpatterns = [path(f"{STUDY}counted/", counted, name="counted")]
     )
 
 
-RECIPES: dict[str, Callable[[Copy], None]] = {"A setting": setting, "An import format": import_format, "A page": page}
+RECIPES: dict[str, Callable[[Copy], None]] = {
+    "A metric": metric,
+    "An analysis": analysis,
+    "An import format": import_format,
+    "A setting": setting,
+    "A page": page,
+}
 
 
 def listed(recipe: str) -> set[str]:
