@@ -146,7 +146,8 @@ def test_what_is_cited_is_in_the_bibliography_and_both_compile(tmp_path: Path) -
 
 def test_every_entry_has_what_a_bibliography_needs() -> None:
     for key, citation in citations.CITATIONS.items():
-        entry = citation.bibtex(key)
+        entry = citation.bibtex
+        assert re.match(rf"@\w+\{{{key},\n", entry)
         assert {"author", "title", "year"} <= citation.fields.keys()
         assert entry.count("{") == entry.count("}")
         assert citation.fields["year"] in citation.short
