@@ -33,7 +33,7 @@ from annotate.models import (
 )
 from evaluation import agenda, forecasting, records
 from evaluation.attempts import TASKS, TOO_LONG, Tell, task, tell_the_log
-from evaluation.kept import Kept
+from evaluation.cache import Cache
 from evaluation.simulating import simulate
 from preferendum.annotators import agreement, diagnostics, reliability, what_if
 from preferendum.annotators.figures import describe
@@ -607,5 +607,5 @@ def _size_of_texts(sentences: tuple[str, ...], summaries: tuple[SummaryText, ...
 
 
 # Keyed by the texts themselves, so that results cannot be out of date.
-_compare = Kept(_similarity, lambda sentences, name: 8 * min(len(sentences), KEPT) ** 2, 192 << 20)
-_prepare = Kept(_prepare_texts, _size_of_texts, 128 << 20)
+_compare = Cache(_similarity, lambda sentences, name: 8 * min(len(sentences), KEPT) ** 2, 192 << 20)
+_prepare = Cache(_prepare_texts, _size_of_texts, 128 << 20)

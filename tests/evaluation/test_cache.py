@@ -3,7 +3,7 @@
 import gc
 import weakref
 
-from evaluation.kept import Kept
+from evaluation.cache import Cache
 
 
 class Result:
@@ -11,7 +11,7 @@ class Result:
 
 
 def test_a_result_is_computed_once() -> None:
-    kept = Kept(lambda _n: Result(), lambda n: n, 10)
+    kept = Cache(lambda _n: Result(), lambda n: n, 10)
     assert kept(3) is kept(3)
 
 
@@ -26,7 +26,7 @@ def test_the_longest_unused_results_make_room_before_the_next_is_computed() -> N
         return result
 
     survivors: list[list[bool]] = []
-    kept = Kept(make, lambda n: n, 10)
+    kept = Cache(make, lambda n: n, 10)
     kept(4), kept(5)
     kept(4)
     kept(6)
@@ -34,7 +34,7 @@ def test_the_longest_unused_results_make_room_before_the_next_is_computed() -> N
 
 
 def test_a_result_larger_than_all_that_may_be_kept_stands_alone() -> None:
-    kept = Kept(lambda _n: Result(), lambda n: n, 10)
+    kept = Cache(lambda _n: Result(), lambda n: n, 10)
     first = weakref.ref(kept(4))
     assert isinstance(kept(11), Result)
     gc.collect()

@@ -10,7 +10,7 @@ P = ParamSpec("P")
 R = TypeVar("R")
 
 
-class Kept(Generic[P, R]):
+class Cache(Generic[P, R]):
     """A function of hashable arguments that keeps its last used results, up to `capacity` bytes in all.
 
     `size`: the bytes of a result, estimated from the arguments: room is made before it is computed.
