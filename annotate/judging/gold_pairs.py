@@ -48,7 +48,7 @@ def prepare_pair(study: Study, user: User, *, better: Item, worse: Item, use: st
     gold_pair = GoldPair(item_set_id=better.item_set_id, better=better, worse=worse, use=use, explanation=explanation)
     check(gold_pair)
     gold_pair.save(force_insert=True)
-    note(study, user, "prepare pair", known_pair=gold_pair.pk, use=use)
+    note(study, user, "prepare pair", gold_pair=gold_pair.pk, use=use)
     return gold_pair
 
 
@@ -83,5 +83,5 @@ def import_gold_pairs(study: Study, user: User, file: BinaryIO, place: Place) ->
 @transaction.atomic
 def delete_gold_pair(gold_pair: GoldPair, user: User) -> None:
     """Delete this pair. Annotators who saw it keep their answers, and whether these were right."""
-    note(gold_pair.item_set.study, user, "forget pair", known_pair=gold_pair.pk, use=gold_pair.use)
+    note(gold_pair.item_set.study, user, "forget pair", gold_pair=gold_pair.pk, use=gold_pair.use)
     GoldPair.objects.filter(pk=gold_pair.pk).delete()

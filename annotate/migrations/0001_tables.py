@@ -877,7 +877,7 @@ class Migration(migrations.Migration):
                 ('item_set', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='gold_pairs', to='annotate.itemset')),
             ],
             options={
-                'constraints': [models.UniqueConstraint(fields=('better', 'worse'), name='known_pair_once'), models.CheckConstraint(condition=models.Q(('better', models.F('worse')), _negated=True), name='known_pair_of_two')],
+                'constraints': [models.UniqueConstraint(fields=('better', 'worse'), name='gold_pair_once'), models.CheckConstraint(condition=models.Q(('better', models.F('worse')), _negated=True), name='gold_pair_of_two')],
             },
         ),
         migrations.AddIndex(
@@ -954,11 +954,11 @@ class Migration(migrations.Migration):
         ),
         migrations.AddConstraint(
             model_name='participation',
-            constraint=models.UniqueConstraint(fields=('study', 'digest'), name='participation_once_a_person'),
+            constraint=models.UniqueConstraint(fields=('study', 'digest'), name='participation_once_a_digest'),
         ),
         migrations.AddConstraint(
             model_name='membership',
-            constraint=models.UniqueConstraint(fields=('study', 'user'), name='membership_once_a_person'),
+            constraint=models.UniqueConstraint(fields=('study', 'user'), name='membership_once_a_user'),
         ),
         migrations.AddConstraint(
             model_name='invitation',

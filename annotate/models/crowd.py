@@ -156,7 +156,7 @@ class Participation(models.Model):
     left_at = models.DateTimeField(null=True, blank=True)
 
     class Meta:
-        constraints = [models.UniqueConstraint(fields=["study", "digest"], name="participation_once_a_person")]
+        constraints = [models.UniqueConstraint(fields=["study", "digest"], name="participation_once_a_digest")]
 
     def __str__(self) -> str:
         return f"{self.annotator_id}: {self.outcome}"

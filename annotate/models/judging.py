@@ -314,8 +314,8 @@ class GoldPair(models.Model):
 
     class Meta:
         constraints = [
-            models.UniqueConstraint(fields=["better", "worse"], name="known_pair_once"),
-            models.CheckConstraint(condition=~models.Q(better=models.F("worse")), name="known_pair_of_two"),
+            models.UniqueConstraint(fields=["better", "worse"], name="gold_pair_once"),
+            models.CheckConstraint(condition=~models.Q(better=models.F("worse")), name="gold_pair_of_two"),
         ]
 
     def __str__(self) -> str:

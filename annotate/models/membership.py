@@ -32,7 +32,7 @@ class Membership(models.Model):
     created_at = models.DateTimeField(auto_now_add=True)
 
     class Meta:
-        constraints = [models.UniqueConstraint(fields=["study", "user"], name="membership_once_a_person")]
+        constraints = [models.UniqueConstraint(fields=["study", "user"], name="membership_once_a_user")]
 
     def __str__(self) -> str:
         return f"{self.user} · {self.role}"
