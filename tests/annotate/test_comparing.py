@@ -11,13 +11,14 @@ from django.urls import reverse
 
 from annotate import imports
 from annotate.models import Fit, Score, Study, Summary
-from annotate.reports import leaderboard, standing
+from annotate.reports import leaderboard
 from evaluation import tasks
 from preferendum import formats
 from preferendum.results import CurvePoint, Difference, LeaderboardRow, Standing, to_json
 from preferendum.results.needed import Effort, needed
 from preferendum.results.statistics import z_of
 from preferendum.scoring import ranking
+from preferendum.show import standing
 from tests.annotate import making, scored
 
 

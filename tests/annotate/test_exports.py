@@ -257,7 +257,7 @@ def test_whoever_loses_their_role_while_an_export_is_written_never_gets_it(role,
         assert client.get(address).status_code == status
     client.force_login(owner)
     shown, size = client.get(page).content.decode(), export.file.size
-    assert re.search(rf">{export.filename}</a> <strong class=\"number\">{size / 1024:.1f}\xa0KB</strong>", shown)
+    assert re.search(rf">{export.filename}</a>\s+<strong\s+class=\"number\">{size / 1024:.1f}\xa0KB</strong>", shown)
     assert b"".join(client.get(file).streaming_content)
     export.file.storage.delete(export.file.name)
     assert (client.get(page).status_code, client.get(file).status_code) == (200, 404), "the file is gone"

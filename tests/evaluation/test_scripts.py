@@ -9,11 +9,11 @@ from typing import Literal
 import numpy as np
 import pytest
 from numpy.typing import NDArray
-from preferendum.methods.metrics.registry import Need, lacking, metric
 
 from preferendum.evidence import Evidence, Judgments, SummaryText
 from preferendum.fit.chances import Chances
 from preferendum.fit.similarity import nearest_to, similarity
+from preferendum.metrics.registry import Need, lacking, metric
 from preferendum.scoring.importance import score, share_words
 
 NOBODY = Judgments(*(np.empty(0, dtype=kind) for kind in (np.int64, np.int64, float, float, np.int64)))
