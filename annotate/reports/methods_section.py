@@ -66,7 +66,13 @@ def datasheet(facts: StudyFacts) -> str:
     texts = {name: _MARK.sub(_in_brackets, " ".join(sentences)) for name, sentences in parts.items()}
     return render_to_string(
         "research/studies/datasheet.md",
-        {"facts": facts, "annotators": annotators(facts), "why_untested": why_untested(facts.study.score), **texts},
+        {
+            "facts": facts,
+            "annotators": annotators(facts),
+            "recruitment": recruitment(facts),
+            "why_untested": why_untested(facts.study.score),
+            **texts,
+        },
     )
 
 
@@ -146,12 +152,8 @@ def _judged(facts: StudyFacts) -> Iterator[str]:
         days = {"first": facts.first.date().isoformat(), "last": facts.last.date().isoformat()}
         is_one = days["first"] == days["last"]
         yield (_("All are of %(first)s.") if is_one else _("They are from %(first)s to %(last)s.")) % days
-    if facts.platform != Recruitment.Platform.NONE:
-        yield _("Annotators were recruited on %(platform)s.") % {
-            "platform": _("Prolific")
-            if facts.platform == Recruitment.Platform.PROLIFIC
-            else _("a crowdsourcing platform")
-        }
+    if facts.recruited:
+        yield recruitment(facts)
     if facts.excluded:
         yield ngettext(
             "%(n)d annotator was excluded, and none of their judgments counts.",
@@ -312,6 +314,21 @@ def annotators(facts: StudyFacts) -> str:
     """People and machines whose judgments count; simulations are neither."""
     each = {"person": facts.annotators, "machine": facts.machines}
     return _listed([_n(number, noun) for noun, number in each.items() if number])
+
+
+def recruitment(facts: StudyFacts) -> str:
+    """Where annotators were recruited, of those who came from a platform; "" if nobody did."""
+    if not facts.recruited:
+        return ""
+    is_prolific = facts.platform == Recruitment.Platform.PROLIFIC
+    given = {
+        "n": facts.recruited,
+        "all": facts.annotators,
+        "platform": _("Prolific") if is_prolific else _("a crowdsourcing platform"),
+    }
+    if facts.recruited == facts.annotators:
+        return _("All people were recruited on %(platform)s.") % given
+    return _("%(n)d of %(all)d people were recruited on %(platform)s.") % given
 
 
 def _metrics(facts: StudyFacts) -> Iterator[str]:

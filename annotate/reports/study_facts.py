@@ -45,7 +45,7 @@ class StudyFacts:
     judgments that count. `random`, `telling` and `planned`: how many of these are about pairs drawn here at random,
     about pairs of sentences drawn because they tell more, and about pairs of summaries drawn before the first answer.
 
-    `excluded`: annotators whose judgments do not count.
+    `excluded`: annotators whose judgments do not count. `recruited`: how many of `annotators` came from the `platform`.
 
     `unlike`: settings that differ from the recommended ones, with values. `changes`: of settings, by people, after the
     first judgment. `metrics`: those with a figure next to human scores; `scores_compared`: the study's own scores have
@@ -61,6 +61,7 @@ class StudyFacts:
     systems: int
     rests_on: RestsOn
     annotators: int
+    recruited: int
     machines: int
     first: datetime | None
     last: datetime | None
@@ -100,6 +101,7 @@ def of_study(study: Study) -> StudyFacts:
         first=Min("closed_at", filter=~Q(reason=Assignment.Reason.IMPORTED)),
         last=Max("closed_at", filter=~Q(reason=Assignment.Reason.IMPORTED)),
         annotators=_annotators(Annotator.Kind.HUMAN),
+        recruited=_annotators(Annotator.Kind.HUMAN, annotator__participation__isnull=False),
         machines=_annotators(Annotator.Kind.MACHINE),
         random=Count("pk", filter=Q(reason=Assignment.Reason.RANDOM)),
         telling=Count("pk", filter=Q(reason=Assignment.Reason.SUGGESTED, item_set__of="sentences")),
@@ -133,8 +135,8 @@ def of_study(study: Study) -> StudyFacts:
     )
 
 
-def _annotators(kind: str) -> Count:
-    return Count("annotator", distinct=True, filter=Q(annotator__kind=kind))
+def _annotators(kind: str, **others: bool) -> Count:
+    return Count("annotator", distinct=True, filter=Q(annotator__kind=kind, **others))
 
 
 def _compared(study: Study) -> dict[str, Any]:

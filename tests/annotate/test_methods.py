@@ -9,7 +9,7 @@ import pytest
 from django.test import Client
 from django.urls import reverse
 
-from annotate import judging, studies
+from annotate import crowd, judging, studies
 from annotate.audit_log import note
 from annotate.models import Annotator, Assignment, AuditEntry, Study, Summary, System
 from annotate.reports import methods_section, study_facts
@@ -92,6 +92,20 @@ def test_machines_and_simulations_are_not_counted_among_people() -> None:
     assert "Annotators: 1 person. Simulated" in told(study)
     scored.judge(study, ("rain", "d1:0", "d1:1", "b"), kind="machine", pseudonym="a model")
     assert "Annotators: 1 person and 1 machine. Simulated" in told(study)
+
+
+def test_those_who_judged_were_recruited_where_they_came_from() -> None:
+    study = ready_study(sentences=6)
+    crowd.recruit(study, owner(study), platform="prolific", code_done="A", code_no_work="B", code_screened_out="C")
+    judged(joined(study))
+    crowd.enter(study, making.prolific(9), "s")  # comes, and judges nothing
+    assert "recruited" not in told(study)
+    assert "By invitation links." in methods_section.datasheet(study_facts.of_study(study))
+    judged(crowd.enter(study, making.prolific(1), "s"))
+    assert "1 of 2 people were recruited on Prolific." in told(study)
+    assert "1 of 2 people were recruited on Prolific." in methods_section.datasheet(study_facts.of_study(study))
+    Annotator.objects.filter(participation=None).update(kind="simulated")
+    assert "All people were recruited on Prolific." in told(study)
 
 
 def test_it_says_how_the_pairs_were_drawn(study: Study) -> None:
