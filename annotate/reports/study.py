@@ -53,6 +53,7 @@ class Next(StrEnum):
     INVITE = "invite"
     UPLOAD_DOCUMENTS = "upload_documents"
     UPLOAD_SUMMARIES = "upload_summaries"
+    UPLOAD_MORE = "upload_more"
     COLLECT = "collect"
     READ = "read"
 
@@ -202,6 +203,8 @@ class Overview:
             return Next.UPLOAD_DOCUMENTS
         if not self.summaries:
             return Next.UPLOAD_SUMMARIES
+        if not self.wanted and not self.judgments:
+            return Next.UPLOAD_MORE
         if self.done >= self.wanted:
             return Next.READ
         if self.study.state != Study.State.OPEN:

@@ -55,6 +55,17 @@ def test_a_study_without_any_documents_has_no_pairs_and_says_why() -> None:
     assert tasks.catch_up(study.pk) == {}
 
 
+def test_a_study_with_one_text_a_topic_says_that_nothing_can_be_asked() -> None:
+    outputs = [{"system": "a", "text": "Rain fell."}]
+    study = making.study(compares="both")
+    making.take_in(study, {"topic_id": "M1", "documents": [{"id": "d", "text": "It rained."}], "summaries": outputs})
+    assert look_at(study).next == Next.UPLOAD_MORE
+    page = signed_in(making.owner(study)).get(f"/studies/{study.pk}/").content.decode()
+    assert "Sentences: 1; summaries: 1." in " ".join(page.split())
+    assert "All judgments are in" not in page
+    assert judging.draw(judging.join(study)) is NoPair.NO_WORK
+
+
 def test_pages_and_the_api_say_that_documents_are_needed(study: Study) -> None:
     judge(study, 3)
     tasks.catch_up(study.pk)
