@@ -63,8 +63,9 @@ def join(
 
 
 def newcomer(study: Study) -> Annotator:
-    """An unsaved annotator, to estimate how long the work takes."""
-    return Annotator(study=study, pace=Item.objects.pace(study))
+    """An unsaved annotator, to estimate how many pairs there are for them, and how long these take."""
+    quota = min(study.pairs_per_annotator, Item.objects.pairs(study))
+    return Annotator(study=study, pace=Item.objects.pace(study), quota=quota)
 
 
 def joined_by(study: Study, user: User | None, form_token: UUID | None) -> Annotator | None:

@@ -309,6 +309,14 @@ class ItemQuerySet(models.QuerySet["Item"]):
         weight = sum(shares[kind] for kind in paces)
         return sum(shares[kind] * pace for kind, pace in paces.items()) / weight if weight else SECONDS
 
+    def pairs(self, study: Study) -> int:
+        """The number of pairs that one annotator of the study can judge, at most."""
+        judged = self.to_judge().filter(item_set__in=ItemSet.objects.filter(study=study))
+        if study.compares != "both":
+            judged = judged.filter(item_set__of=study.compares)
+        numbers = judged.order_by().values_list("item_set").annotate(number=models.Count("pk"))
+        return sum(number * (number - 1) // 2 for _set, number in numbers)
+
     def names(self) -> dict[int, str]:
         """Public names by key."""
         rows = self.order_by().values_list("pk", "system", "document__name", "index")

@@ -937,7 +937,7 @@ def test_an_invitation_is_made_shown_and_taken_back(client: Client, study: Study
     link = line["link"]
     assert line["text"].endswith(f"\n{link}\n")
     assert study.question in line["text"]
-    assert "30 pairs, which take about 4 minutes" in line["text"]
+    assert "18 pairs, which take about 3 minutes" in line["text"]
     assert link.startswith("http://testserver/join/")
     client.logout()
     assert client.get(link).status_code == 200

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from django.test import Client
 
-from annotate import exports, judging, studies
+from annotate import exports, invitations, judging, studies
 from annotate.imports.restore import restore
 from annotate.judging.no_pair import NoPair
 from annotate.models import Fit, PyramidAnnotation, Study, Summary, Topic
@@ -53,6 +53,19 @@ def test_a_study_without_any_documents_has_no_pairs_and_says_why() -> None:
     assert look_at(study).next == Next.UPLOAD_DOCUMENTS
     assert leaderboard.what_is_missing(study) == "documents"
     assert tasks.catch_up(study.pk) == {}
+
+
+def test_an_invitation_promises_no_more_pairs_than_there_are() -> None:
+    study = making.study(pairs_per_annotator=30)
+    making.take_in(
+        study, {"topic_id": "M1", "documents": [{"id": "d", "sentences": ["It rained.", "It poured.", "It hailed."]}]}
+    )
+    for topic in study.topics.all():
+        making.prepare(topic)
+    link = invitations.invitation_path(invitations.invite(study, making.owner(study)))
+    assert "There are 3 pairs to judge." in " ".join(Client().get(link).content.decode().split())
+    study.topics.all().delete()
+    assert "pairs to judge" not in Client().get(link).content.decode()
 
 
 def test_a_study_with_one_text_a_topic_says_that_nothing_can_be_asked() -> None:

@@ -116,11 +116,16 @@ def _words(invitation: Invitation) -> str:
         words = _("You are invited to the study “%(title)s” as %(role)s. Open this link to join:")
         return words % {"title": study.title, "role": invitation.get_role_display()}
     progress = judging.newcomer(study).progress
-    return _(
+    asked = _(
         "Would you help with the study “%(title)s”? You see two texts at a time and answer a question: %(question)s "
         "There are %(pairs)d pairs, which take about %(minutes)d minutes; you can stop at any time and "
         "continue later. You do not need an account. Open this link to begin:"
-    ) % {
+    )
+    asked_before_there_are_texts = _(
+        "Would you help with the study “%(title)s”? You see two texts at a time and answer a question: %(question)s "
+        "You can stop at any time and continue later. You do not need an account. Open this link to begin:"
+    )
+    return (asked if progress.wanted else asked_before_there_are_texts) % {
         "title": study.title,
         "question": " / ".join(study.questions.values()),
         "pairs": progress.wanted,
