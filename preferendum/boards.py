@@ -13,14 +13,16 @@ from preferendum.counted import counted
 from preferendum.evidence import AS_PUBLISHED, Evidence, Settings
 from preferendum.fit.threads import on_one_thread
 from preferendum.formats.settings import SCORING, CountedKinds, ScoreChoice, idle_among
+from preferendum.judged import Beside, beside
 from preferendum.metrics.names import WIN_RATE
 from preferendum.reading import Source, read, refused
 from preferendum.results import Difference, Ground, SystemResult
 from preferendum.results.length import ByLength
 from preferendum.results.scores import has_intervals, is_tested
-from preferendum.results.statistics import Mean
+from preferendum.results.statistics import LEVEL, Mean
 from preferendum.scoring import later_systems
 from preferendum.scoring.evaluate import TopicResult, bounds_of, evaluate
+from preferendum.scoring.helped import HelpedComparison, Helper, biases
 from preferendum.scoring.later_systems import Predicted
 from preferendum.scoring.missing import means_of_missing
 from preferendum.scoring.ranking import Comparison
@@ -93,7 +95,11 @@ def rated(topics: Sequence[Evidence]) -> Rated | None:
     if not len(answers):
         return None
     rates = win_rates(answers, summaries_there(topics, answers))
-    comparison = Comparison([rates.standing])
+    return _rated(topics, rates, Comparison([rates.standing]))
+
+
+def _rated(topics: Sequence[Evidence], rates: WinRates, comparison: Comparison) -> Rated:
+    answers = rates.answers
     about = np.bincount(np.concatenate([answers.first, answers.second]), minlength=len(answers.systems))
     prediction = later_systems.predict(rates, topics)
     return Rated(
@@ -121,7 +127,13 @@ def _best_first(comparison: Comparison) -> dict[str, Mean]:
 
 
 @on_one_thread  # as in the worker, so that the last digits are the same
-def rank(judgments: Source, *, counted_kinds: CountedKinds | None = None) -> Board:
+def rank(
+    judgments: Source,
+    *,
+    counted_kinds: CountedKinds | None = None,
+    helped_by: str | Sequence[str] | None = None,
+    by_maker: Sequence[str] = (),
+) -> Board:
     """Rank systems by judgments about their outputs: win rates and strengths, with 95% intervals.
 
     No topics or texts are needed. Where judgments name their topic and annotator, intervals allow for how topics and
@@ -135,6 +147,12 @@ def rank(judgments: Source, *, counted_kinds: CountedKinds | None = None) -> Boa
     counted_kinds : str, optional
         Whose judgments count: `people` (the default), `machines`, `simulated`, `people-and-machines`,
         `people-and-simulated` or `all`. A study's archive says so itself.
+    helped_by : str or sequence of str, optional
+        Machine judges (judgments of the kind `machine` by this `annotator`) that help: systems as people would judge,
+        with what the machine says of systems as a prior that people's answers correct. People alone are the second
+        table; systems are called different by the stricter of both. Not for a study's archive.
+    by_maker : sequence of str
+        The systems of the judge's maker, which it may favour: its bias for these is not taken to be small.
 
     Returns
     -------
@@ -160,12 +178,52 @@ def rank(judgments: Source, *, counted_kinds: CountedKinds | None = None) -> Boa
     ['small']
     """
     data = read(judgments)
+    if helped_by is not None:
+        names = (helped_by,) if isinstance(helped_by, str) else tuple(dict.fromkeys(helped_by))
+        return _helped_board(beside(data, names, counted_kinds), names, by_maker)
     kept = counted(None, data, counted_kinds)
     own = rated(kept.evidence())
     if own is None:
         expected = "judgments about whole outputs (of: summaries); preferendum.score(topics, judgments) takes these"
         raise refused(data.name, "judgments about sentences", expected, field="of")
     return win_rate_board(own, *kept.notes)
+
+
+def _helped_board(judged: Beside, names: Sequence[str], by_maker: Sequence[str]) -> Board:
+    """The board of people's answers helped by machines, with that of people alone as its second table."""
+    answers, topics = judged.answers, judged.evidence
+    if not len(answers):
+        expected = "people's judgments about whole outputs (of: summaries), which decide"
+        raise refused(judged.kept.data.name, "no judgments about whole outputs by people", expected, field="of")
+    has = summaries_there(topics, answers)
+    rates = win_rates(answers, has)
+    alone = Comparison([rates.standing])
+    board = win_rate_board(_rated(topics, rates, alone), *judged.kept.notes)
+    who = " and ".join(names)
+    unknown = sorted(set(by_maker) - set(answers.systems))
+    if unknown:
+        raise ValueError(f"by_maker: no judgment is about {', '.join(unknown)}")
+    helper = Helper.of(answers, judged.of_machines, np.isin(answers.systems, by_maker))
+    if isinstance(helper, str):
+        (table,) = board.tables
+        return replace(board, tables=[table.with_note(f"People alone: nothing is borrowed from {who}, {helper}.")])
+    helped = win_rates(answers, has, fitter=helper.fit)
+    comparison = HelpedComparison([helped.standing], alone)
+    own = biases(helped.effects, helped.standing.systems)
+    largest = ", ".join(row.system for row in own if row.p <= LEVEL) if len(names) == 1 else ""
+    notes = (
+        f"As people would judge, helped by {who}: as sure as {comparison.equivalent_answers:,} answers by people "
+        f"alone; no answer by a machine is counted",
+        "Systems are called different by the stricter of people alone and helped (twice the smaller p)",
+        f"{who} judges these otherwise than people do, beyond the others: {largest}" if largest else "",
+        "Intervals hold for systems on average, less often for the one about which the judge errs most",
+    )
+    better = win_rate_board(_rated(topics, helped, comparison), *notes)
+    tables = [
+        replace(better.tables[0], title=f"{better.tables[0].title}, helped by {who}"),
+        replace(board.tables[0], name="people-alone", title="People alone"),
+    ]
+    return replace(better, tables=tables)
 
 
 def win_rate_board(own: Rated, *notes: str) -> Board:

@@ -15,6 +15,10 @@ A_t = (I + s_d^2 L_t)^-1, of those summaries of topic t that answers are about,
 
 and of the covariance of alpha P^-1 (sum_t A_t L_t A_t) P^-1 is due to answers.
 
+What machines judged may be borrowed (`preferendum.scoring.helped`): alpha_i = u_i + sum_c B_ic g_c and theta_ti =
+alpha_i + sum_c z_tic h_c + delta_ti, with u_i ~ N(0, v_i) in place of the prior above, and g and h ~ N(0, 1): two
+columns more for each machine, X = [systems, B, z], and P = diag(1 / v, 1) + sum_t X_t' A_t L_t X_t.
+
 The variances are those of greatest evidence, with a weak prior of their own. Without a prior of theta and within one
 topic the model is Zermelo's (`preferendum.fit.zermelo`).
 """
@@ -120,6 +124,21 @@ def _evenly(places: Places, number: int) -> Places:
 
 
 @dataclass(frozen=True, slots=True)
+class Borrowed:
+    """What machines say beforehand: `variances` (s,), v; `of_systems` (s, c), B; `of_summaries` (topics, s, c), z;
+    `between` (c, c): the covariance of z_ti - z_tj over all pairs."""
+
+    variances: Vector
+    of_systems: Matrix
+    of_summaries: Matrix
+    between: Matrix
+
+    def columns(self, items: Items) -> Matrix:
+        """B and z of each item (n, 2 c)."""
+        return np.hstack([self.of_systems[items.system], self.of_summaries[items.topic, items.system]])
+
+
+@dataclass(frozen=True, slots=True)
 class TopicItems:
     """A topic that answers are about: its places among the summaries, `items`, and among the pairs; the `systems` (n,)
     of the summaries, and A (n, n)."""
@@ -148,7 +167,8 @@ class Effects:
     """The mode, `alpha` (s,) and `theta` (n,) of the summaries that answers are about; `covariance` (s, s) of alpha,
     and `of_answers` (s, s): of it, what answers add; the rest is of topics.
 
-    `residual`: the largest |S'g - z|; `iterations`: Newton's.
+    `residual`: the largest |S'g - z|; `iterations`: Newton's; `log_evidence`: by Laplace's method, without the constant
+    that answers alone decide. `coefficients` (2 c,): g and h of what is `borrowed`; `joint`: the covariance of u, g, h.
     """
 
     items: Items
@@ -159,6 +179,35 @@ class Effects:
     of_answers: Matrix
     residual: float
     iterations: int
+    log_evidence: float
+    coefficients: Vector
+    joint: Matrix
+    borrowed: Borrowed | None = None
+
+    @property
+    def deviations(self) -> Vector:
+        """delta (n,)."""
+        own = self.theta - self.alpha[self.items.system]
+        if self.borrowed is None:
+            return own
+        z = self.borrowed.of_summaries[self.items.topic, self.items.system]
+        return np.asarray(own - z @ self.coefficients[z.shape[1] :])
+
+    @property
+    def between_summaries(self) -> float:
+        """The variance of the difference of two summaries' theta, apart from their systems."""
+        if self.borrowed is None:
+            return 2 * self.variances.item
+        h = self.coefficients[len(self.borrowed.between) :]
+        return float(2 * self.variances.item + h @ self.borrowed.between @ h)
+
+    def expected(self, topic: int, systems: Places) -> tuple[Vector, Matrix]:
+        """theta of some systems' summaries in a topic but for delta, and its covariance."""
+        if self.borrowed is None:
+            return self.alpha[systems].copy(), self.covariance[np.ix_(systems, systems)]
+        s, z = len(self.alpha), self.borrowed.of_summaries[topic, systems]
+        X = np.hstack([np.identity(s)[systems], self.borrowed.of_systems[systems], z])
+        return self.alpha[systems] + z @ self.coefficients[z.shape[1] :], X @ self.joint @ X.T
 
     def topics(self) -> Iterator[TopicItems]:
         """Worked out one after the other, since all of them may be too large to keep."""
@@ -166,33 +215,71 @@ class Effects:
 
 
 @on_one_thread
-def fit(items: Items, variances: Variances | None = None, tol: float = 1e-9, max_iterations: int = 100) -> Effects:
-    """The effects of greatest posterior density, under the likeliest variances unless they are given; the prior of
-    alpha is `BROADER`.
+def fit(
+    items: Items,
+    variances: Variances | None = None,
+    tol: float = 1e-9,
+    max_iterations: int = 100,
+    borrowed: Borrowed | None = None,
+) -> Effects:
+    """Find the effects of greatest posterior density; the prior of alpha is `BROADER`, or what is borrowed.
 
     Raises `newton.NotConverged`.
+
+    Parameters
+    ----------
+    items : the summaries and their answers
+    variances : the likeliest if not given
+    tol, max_iterations : of Newton's method
+    borrowed : what machines say of systems and summaries
     """
     chosen = variances or likely_variances(items)
-    wide = chosen._replace(system=BROADER * chosen.system)
-    equations = _Equations(items, wide)
-    solution = newton.solve(equations, np.zeros(items.systems + len(items)), tol, max_iterations)
-    theta = equations.theta(solution.theta)
-    precision, answered = np.identity(items.systems) / wide.system, np.zeros((items.systems,) * 2)
-    for topic in _topics(items, wide, items.pairs.scores(theta)[1]):
-        square = np.ix_(topic.systems, topic.systems)
-        precision[square] += topic.precision
-        answered[square] += topic.A @ topic.precision
-    covariance = _inverse(precision)[0]
+    s = items.systems
+    own = np.full(s, BROADER * chosen.system) if borrowed is None else borrowed.variances
+    columns = np.zeros((len(items), 0)) if borrowed is None else borrowed.columns(items)
+    whole = s + columns.shape[1]
+    equations = _Equations(items, np.sqrt(own), float(np.sqrt(chosen.item)), columns)
+    solution = newton.solve(equations, np.zeros(whole + len(items)), tol, max_iterations)
+    z, theta = solution.theta, equations.theta(solution.theta)
+    precision, answered = np.diag(np.concatenate([1 / own, np.ones(whole - s)])), np.zeros((whole, whole))
+    log_det = float(np.log(own).sum())
+    for topic in _topics(items, chosen, items.pairs.scores(theta)[1]):
+        informed = topic.precision
+        _add(precision, topic.systems, informed, columns[topic.items])
+        _add(answered, topic.systems, topic.A @ informed, columns[topic.items])
+        log_det += topic.log_det
+    joint, of_systems = _inverse(precision)
+    alpha, covariance, of_answers = np.sqrt(own) * z[:s], joint, joint @ answered @ joint
+    if borrowed is not None:
+        c = borrowed.of_systems.shape[1]
+        to_alpha = np.hstack([np.identity(s), borrowed.of_systems, np.zeros((s, c))])
+        alpha = alpha + borrowed.of_systems @ z[s : s + c]
+        covariance, of_answers = (to_alpha @ matrix @ to_alpha.T for matrix in (joint, of_answers))
     return Effects(
         items=items,
         variances=chosen,
-        alpha=np.sqrt(wide.system) * solution.theta[: items.systems],
+        alpha=alpha,
         theta=theta,
         covariance=covariance,
-        of_answers=covariance @ answered @ covariance,
+        of_answers=of_answers,
         residual=solution.residual,
         iterations=solution.iterations,
+        log_evidence=items.pairs.log_likelihood(theta) - float(z @ z + log_det + of_systems) / 2,
+        coefficients=z[s:whole],
+        joint=joint,
+        borrowed=borrowed,
     )
+
+
+def _add(matrix: Matrix, systems: Places, own: Matrix, columns: Matrix) -> None:
+    """Add X'MX of a topic, M (n, n) being its `own` and X = [systems, columns]."""
+    s = len(matrix) - columns.shape[1]
+    matrix[np.ix_(systems, systems)] += own
+    if columns.shape[1]:
+        moved = own @ columns
+        matrix[systems, s:] += moved
+        matrix[s:, systems] += (own.T @ columns).T
+        matrix[s:, s:] += columns.T @ moved
 
 
 @on_one_thread
@@ -290,16 +377,19 @@ def _inverse(matrix: Matrix) -> tuple[Matrix, float]:
 
 @dataclass(frozen=True, slots=True)
 class _Equations:
-    """S'g(S z) = z, for z (s + n,)."""
+    """S'g(S z) = z, for z (s + k + n,). `of_systems` (s,) and `of_item`: standard deviations; `columns` (n, k)."""
 
     items: Items
-    variances: Variances
+    of_systems: Vector
+    of_item: float
+    columns: Matrix
 
     def theta(self, z: Vector) -> Vector:
         """S z (n,)."""
-        s = self.items.systems
-        of_system = np.sqrt(self.variances.system) * z[:s]
-        return np.asarray(of_system[self.items.system] + np.sqrt(self.variances.item) * z[s:])
+        s, whole = self.items.systems, self.items.systems + self.columns.shape[1]
+        of_system = self.of_systems * z[:s]
+        theta = of_system[self.items.system] + self.of_item * z[whole:]
+        return np.asarray(theta + self.columns @ z[s:whole] if whole > s else theta)
 
     def gradient(self, z: Vector) -> Vector:
         return self._back(self.items.pairs.scores(self.theta(z))[0]) - z
@@ -314,14 +404,16 @@ class _Equations:
     def inverse_hessian(self, z: Vector) -> Callable[[Vector], Vector]:
         """The product with the inverse of the Hessian, by conjugate gradients, preconditioned with the diagonal."""
         laplacian = self.items.pairs.laplacian(self.items.pairs.scores(self.theta(z))[1])
-        roots = np.sqrt(np.repeat(self.variances, [self.items.systems, len(self.items)]))
+        s, k, n = self.items.systems, self.columns.shape[1], len(self.items)
+        roots = np.concatenate([self.of_systems, np.ones(k), np.full(n, self.of_item)])
         diagonal = 1 + roots * self._back(laplacian.diagonal())
+        diagonal[s : s + k] = 1 + np.einsum("nk,nk->k", self.columns, laplacian @ self.columns)
         shape = (len(z), len(z))
         hessian = LinearOperator(shape, matvec=lambda x: x + self._back(laplacian @ self.theta(x)), dtype=np.float64)
         precondition = LinearOperator(shape, matvec=lambda x: x / diagonal, dtype=np.float64)
         return lambda gradient: np.asarray(cg(hessian, gradient, rtol=FORCING, M=precondition)[0])
 
     def _back(self, x: Vector) -> Vector:
-        """S'x (s + n,)."""
+        """S'x (s + k + n,)."""
         of_system = totals(self.items.system, x, self.items.systems)
-        return np.concatenate([np.sqrt(self.variances.system) * of_system, np.sqrt(self.variances.item) * x])
+        return np.concatenate([self.of_systems * of_system, self.columns.T @ x, self.of_item * x])

@@ -98,6 +98,11 @@ class Pairs:
         surplus = self.wins - both * p
         return self.spread(surplus), both * p * (1 - p)
 
+    def log_likelihood(self, theta: Vector) -> float:
+        """The logarithm of the chance of these wins."""
+        ahead = theta[self.first] - theta[self.second]
+        return float(self.wins @ special.log_expit(ahead) + self.losses @ special.log_expit(-ahead))
+
     def spread(self, x: Vector) -> Vector:
         """D'x (n,) for one number a pair (k,)."""
         return totals(self.first, x, self.n) - totals(self.second, x, self.n)

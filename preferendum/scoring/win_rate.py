@@ -13,7 +13,7 @@ adds their own part to the win rates: that of their answers' y - P in a step of 
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -93,31 +93,42 @@ class WinRates:
             following = next(items, None) if is_answered else following
 
 
-def win_rates(answers: Answers, has: Flags | None = None, variances: Variances | None = None) -> WinRates:
+def win_rates(
+    answers: Answers,
+    has: Flags | None = None,
+    variances: Variances | None = None,
+    fitter: Callable[[Answers, Places], Effects] | None = None,
+) -> WinRates:
     """Fit the answers. `has` (topics, systems): the summaries there are; if not given, those that answers are about.
+    `fitter`: gives the effects of the judged systems in place of `fit` (`preferendum.scoring.helped`).
 
     Raises `newton.NotConverged`.
     """
     about = np.zeros((len(answers.topics), len(answers.systems)), dtype=np.bool_)
     about[answers.topic, answers.first] = about[answers.topic, answers.second] = True
     judged = np.flatnonzero(about.any(axis=0))
-    answers = replace(answers, weight=answers.weight / _dispersion(answers))
-    fitted = fit(answers, judged, variances)
+    answers = replace(answers, weight=answers.weight / dispersion(answers))
+    fitted = fit(answers, judged, variances) if fitter is None else fitter(answers, judged)
     standings = _standings(answers, judged, fitted)
     return WinRates(answers, about if has is None else has | about, judged, fitted, *standings)
 
 
 def fit(answers: Answers, judged: Places, variances: Variances | None = None) -> Effects:
     """The effects of the `judged` systems, with the weights that answers have. Raises `newton.NotConverged`."""
+    return effects.fit(*items_of(answers, judged, variances))
+
+
+def items_of(answers: Answers, judged: Places, variances: Variances | None = None) -> tuple[Items, Variances]:
+    """The answers as items of the `judged` systems, and the variances, the likeliest if not given."""
     first, second = (np.searchsorted(judged, side) for side in (answers.first, answers.second))
     won, lost = answers.weight * answers.outcome, answers.weight * (1 - answers.outcome)
     items = Items.of(len(judged), answers.topic, first, second, won, lost)
     if variances is None and answers.topics == ("",):  # in one topic, all that differs may be the systems
         variances = Variances(sum(effects.likely_variances(items)), NO_DEVIATION)
-    return effects.fit(items, variances)
+    return items, variances or effects.likely_variances(items)
 
 
-def _dispersion(answers: Answers) -> float:
+def dispersion(answers: Answers) -> float:
     """How much outcomes vary compared with those of a coin: less, the more of them are ties."""
     ties = answers.weight[answers.outcome == HALF].sum() / max(answers.weight.sum(), 1e-9)
     return max(1 - float(ties), LEAST_DISPERSION)
@@ -176,7 +187,7 @@ def _surplus(answers: Answers, judged: Places, fitted: Effects, who: Places) -> 
     """(items, annotators): what each annotator's answers say of alpha. Wins observed - wins expected of the mode lack
     what its deviations have taken; with it they are the score of the marginal likelihood, to first order."""
     first, second, surplus = surpluses(answers, judged, fitted)
-    delta, p = fitted.theta - fitted.alpha[fitted.items.system], expit(fitted.theta[first] - fitted.theta[second])
+    delta, p = fitted.deviations, expit(fitted.theta[first] - fitted.theta[second])
     surplus = surplus + answers.weight * p * (1 - p) * (delta[first] - delta[second])
     entries = (np.concatenate([surplus, -surplus]), (np.concatenate([first, second]), np.tile(who, 2)))
     return sparse.coo_array(entries, shape=(len(fitted.items), int(who.max(initial=-1)) + 1)).tocsr()
@@ -198,7 +209,7 @@ def between_systems(fitted: Effects) -> tuple[Vector, Matrix]:
     s = len(fitted.alpha)
     chances, slopes = np.empty((s, s)), np.empty((s, s))
     for k, own in enumerate(fitted.alpha):
-        chances[k], slopes[k] = expected(own - fitted.alpha, np.full(s, 2 * fitted.variances.item))
+        chances[k], slopes[k] = expected(own - fitted.alpha, np.full(s, fitted.between_summaries))
     np.fill_diagonal(chances, 0.0)
     np.fill_diagonal(slopes, 0.0)
     return _means(chances, slopes)
@@ -207,7 +218,7 @@ def between_systems(fitted: Effects) -> tuple[Vector, Matrix]:
 def _bends(fitted: Effects) -> Matrix:
     """(s, s): the second derivatives of each system's win rate, by its distance from each other one."""
     s = len(fitted.alpha)
-    rows = (expected_bend(own - fitted.alpha, np.full(s, 2 * fitted.variances.item)) for own in fitted.alpha)
+    rows = (expected_bend(own - fitted.alpha, np.full(s, fitted.between_summaries)) for own in fitted.alpha)
     return np.array([*rows]).reshape(s, s) / max(s - 1, 1)
 
 
@@ -222,14 +233,14 @@ def _means(chances: Matrix, slopes: Matrix) -> tuple[Vector, Matrix]:
 def _of_topic(rates: WinRates, number: int, topic: TopicItems | None) -> Scores:
     """`topic`: where answers are about it."""
     fitted, own = rates.effects, np.flatnonzero(rates.has[number, rates.judged])
-    A, theta = np.identity(len(own)), fitted.alpha[own].copy()
+    A, (theta, of_systems) = np.identity(len(own)), fitted.expected(number, own)
     answered = rates.answers.topic == number
     common = _common(rates.answers.annotator[answered])
     if topic is not None:
         place = np.searchsorted(own, topic.systems)
         A[np.ix_(place, place)] += common * (topic.A - np.identity(len(place)))
         theta[place] += common * (fitted.theta[topic.items] - theta[place])
-    covariance = common * fitted.variances.item * A + A @ fitted.covariance[np.ix_(own, own)] @ A
+    covariance = common * fitted.variances.item * A + A @ of_systems @ A
     chances = expit(theta[:, None] - theta)
     np.fill_diagonal(chances, 0.0)
     scores, slopes = _means(chances, chances * chances.T)
