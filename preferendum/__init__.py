@@ -16,12 +16,24 @@ from preferendum.about import __version__
 if TYPE_CHECKING:
     from preferendum.agreed import agreement
     from preferendum.boards import rank, score
+    from preferendum.card import judge_card
     from preferendum.cli.__main__ import evaluate
     from preferendum.client import ApiError, Study
     from preferendum.formats.records import Refused
     from preferendum.reading import read
 
-__all__ = ["ApiError", "Refused", "Study", "__version__", "agreement", "evaluate", "rank", "read", "score"]
+__all__ = [
+    "ApiError",
+    "Refused",
+    "Study",
+    "__version__",
+    "agreement",
+    "evaluate",
+    "judge_card",
+    "rank",
+    "read",
+    "score",
+]
 
 #: What is loaded on first use, and where from: most callers want little of it, and numpy takes its time.
 _LATER = {
@@ -30,6 +42,7 @@ _LATER = {
     "Study": "preferendum.client",
     "agreement": "preferendum.agreed",
     "evaluate": "preferendum.cli.__main__",
+    "judge_card": "preferendum.card",
     "rank": "preferendum.boards",
     "read": "preferendum.reading",
     "score": "preferendum.boards",

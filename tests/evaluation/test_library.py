@@ -56,7 +56,18 @@ class Polars:
 
 
 def test_the_public_names_are_those_that_dir_shows() -> None:
-    names = ["ApiError", "Refused", "Study", "__version__", "agreement", "evaluate", "rank", "read", "score"]
+    names = [
+        "ApiError",
+        "Refused",
+        "Study",
+        "__version__",
+        "agreement",
+        "evaluate",
+        "judge_card",
+        "rank",
+        "read",
+        "score",
+    ]
     assert dir(pf) == names
     assert all(getattr(pf, name) for name in names)
     with pytest.raises(AttributeError, match="has no attribute 'ranks'"):
