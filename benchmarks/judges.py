@@ -4,8 +4,8 @@
 
 Studies are drawn from real answers: of Arena, pairs with one person's vote each; of SummEval, random pairs of summaries
 by a random one of three experts (relevance; equal ratings are a tie). A judge has judged everything. The truth are the
-win rates of a fit to all answers by people. Judges are those that the sets have, and made ones: a `coin`, the first one
-`turned` round, `first` (always the first shown; both orders are not asked), `ties` (the first one's verdict in a tenth,
+win rates of a fit to all answers by people. Judges are those that the sets have, and made ones: a `coin`, the first
+one `turned` round, `first` (always the first shown; both orders are not asked), `ties` (the first one's verdict in a tenth,
 else a tie), `favours` (the first one's, but one system always wins), `half` (the first one's in half of the topics,
 turned in the others; where there are topics). Not tried: a judge that adds length.
 
@@ -132,7 +132,7 @@ def study(answers: Answers, truth: np.ndarray, helper: Helper) -> Study:
     gaps = own[first] - own[second]
     alone_board, board = Comparison([alone]), HelpedComparison([helped], Comparison([alone]))
     equal = HelpedComparison([less(helped, own)], Comparison([less(alone, own)]))
-    off = [np.array(one.scores)[first] - np.array(one.scores)[second] - gaps for one in (alone, helped)]
+    off = [np.array(result.scores)[first] - np.array(result.scores)[second] - gaps for result in (alone, helped)]
     true_gap = {frozenset((names[a], names[b])): own[a] - own[b] for a, b in zip(first, second, strict=True)}
     order = {name: k for k, name in enumerate(names)}
 
@@ -142,18 +142,21 @@ def study(answers: Answers, truth: np.ndarray, helper: Helper) -> Study:
 
     differences = board.differences()
     inside = [
-        one.low <= signed(one.better, one.worse) <= one.high
-        for one in differences
-        if one.low is not None and one.high is not None
+        result.low <= signed(result.better, result.worse) <= result.high
+        for result in differences
+        if result.low is not None and result.high is not None
     ]
-    marked = [one for one in differences if one.significant]
+    marked = [result for result in differences if result.significant]
     return Study(
         (float(np.square(off[0]).mean()), float(np.square(off[1]).mean())),
         (float(np.square(alone_board._contrasts.se).mean()), float(np.square(board._contrasts.se).mean())),
         float(np.mean(inside)),
-        any(one.significant for one in equal.differences()),
-        sum(signed(one.better, one.worse) < 0 for one in marked) / len(differences),
-        (float(np.mean([bool(one.significant) for one in alone_board.differences()])), len(marked) / len(differences)),
+        any(result.significant for result in equal.differences()),
+        sum(signed(result.better, result.worse) < 0 for result in marked) / len(differences),
+        (
+            float(np.mean([bool(result.significant) for result in alone_board.differences()])),
+            len(marked) / len(differences),
+        ),
     )
 
 
@@ -182,14 +185,14 @@ def report(corpus: Corpus, name: str, sizes: list[int], studies: int) -> None:
                 continue
             rngs = [np.random.default_rng(1000 * size + k) for k in range(studies)]
             results = [study(corpus.answers.some(corpus.draw(size, rng)), truth, helper) for rng in rngs]
-            gain, error = ratio(np.array([one.errors for one in results]))
-            said, _ = ratio(np.array([one.variances for one in results]))
-            covered = np.array([one.covered for one in results])
-            power = np.mean([one.power for one in results], axis=0)
+            gain, error = ratio(np.array([result.errors for result in results]))
+            stated, _ = ratio(np.array([result.variances for result in results]))
+            covered = np.array([result.covered for result in results])
+            power = np.mean([result.power for result in results], axis=0)
             print(
-                f"| {name} | {judge} | {size} | {gain:.2f} ± {error:.2f} | {said:.2f} | {covered.mean():.3f} ± "
-                f"{covered.std() / np.sqrt(studies):.3f} | {np.mean([one.erring for one in results]):.2f} | "
-                f"{np.mean([one.wrong for one in results]):.4f} | {power[0]:.2f}, {power[1]:.2f} |",
+                f"| {name} | {judge} | {size} | {gain:.2f} ± {error:.2f} | {stated:.2f} | {covered.mean():.3f} ± "
+                f"{covered.std() / np.sqrt(studies):.3f} | {np.mean([result.erring for result in results]):.2f} | "
+                f"{np.mean([result.wrong for result in results]):.4f} | {power[0]:.2f}, {power[1]:.2f} |",
                 flush=True,
             )
 

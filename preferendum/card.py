@@ -10,6 +10,7 @@ from typing import NamedTuple
 
 import numpy as np
 from scipy import stats
+from scipy.special import expit
 
 from preferendum.evidence import Evidence
 from preferendum.fit.threads import on_one_thread
@@ -38,13 +39,13 @@ Pair = tuple[str, str, str]
 
 
 class Row(NamedTuple):
-    """A row of the card: the judge's `value` and interval, what `people` have, and on how many it rests (`n`)."""
+    """A row of the card: the judge's `value` and interval, people's (`human`), and on how many it rests (`n`)."""
 
     what: str
     value: float | None
     low: float | None
     high: float | None
-    people: float | None
+    human: float | None
     n: int
     unit: str
     note: str = ""
@@ -59,7 +60,7 @@ class Card(Printed):
 
 
 @on_one_thread
-def judge_card(judgments: Source, *, judge: str) -> Card:
+def judge_card(judgments: Source, *, judge: str, topics: Source | None = None) -> Card:
     """Hold a machine judge against people: agreement, sides, ties, bias a system, and what its help adds.
 
     Parameters
@@ -69,6 +70,8 @@ def judge_card(judgments: Source, *, judge: str) -> Card:
         pairs are the same ones where both name their topic. Not a study's archive.
     judge : str
         The judge's name, its `annotator`.
+    topics : Data, path, DataFrame or iterable of dict, optional
+        Topics with the summaries that were judged: whether the judge prefers longer ones.
 
     Returns
     -------
@@ -90,7 +93,7 @@ def judge_card(judgments: Source, *, judge: str) -> Card:
     'too early'
     """
     data = read(judgments)
-    judged = beside(data, (judge,))
+    judged = beside(data, (judge,), texts=None if topics is None else read(topics))
     if not judged.human:
         expected = "people's judgments about whole outputs (of: summaries)"
         raise refused(data.name, "no judgments about whole outputs by people", expected, field="of")
@@ -105,7 +108,7 @@ def _pair(row: Preference) -> Pair:
 
 
 def _share(row: Preference) -> float:
-    """Of the win, what the first by name has."""
+    """The share of the win that the first by name has."""
     own = SHARES[LETTERS[row.winner]]
     return own if row.a < row.b else 1 - own
 
@@ -302,18 +305,18 @@ def _of_systems(judged: Beside) -> tuple[list[Row], tuple[Bias, ...]]:
         return [Row("order of systems", None, None, None, None, n, "", f"{TOO_EARLY}: {helper}")], ()
     alone, helped = win_rates(answers), win_rates(answers, fitter=helper.fit)
     own = judge_fit(judged.of_machines[0]).alpha[alone.judged]
-    there = np.isfinite(own)
-    alpha, covariance = alone.effects.alpha[there], alone.effects.covariance[np.ix_(there, there)]
+    is_judged = np.isfinite(own)
+    alpha, covariance = alone.effects.alpha[is_judged], alone.effects.covariance[np.ix_(is_judged, is_judged)]
     draws = np.random.default_rng(0).multivariate_normal(alpha, covariance, size=RESAMPLES, method="eigh")
-    taus = np.array([stats.kendalltau(draw, own[there]).statistic for draw in draws])
-    among = np.array([stats.kendalltau(*two).statistic for two in draws.reshape(-1, 2, there.sum())])
+    taus = np.array([stats.kendalltau(draw, own[is_judged]).statistic for draw in draws])
+    among = np.array([stats.kendalltau(*two).statistic for two in draws.reshape(-1, 2, is_judged.sum())])
     ends = (float(end) for end in np.quantile(taus, [LEVEL / 2, 1 - LEVEL / 2]))
-    tau = float(stats.kendalltau(alpha, own[there]).statistic)
+    tau = float(stats.kendalltau(alpha, own[is_judged]).statistic)
     rows = [Row("order of systems (tau); people: of two such studies", tau, *ends, float(among.mean()), n, "")]
     errors = float((np.trace(covariance) - covariance.sum() / len(alpha)) / (len(alpha) - 1))
     real, what = float(alpha.var(ddof=1)) - errors, "correlation of systems, people's errors taken off"
     if real > errors / 2:
-        r = float(np.cov(alpha, own[there])[0, 1] / np.sqrt(real * own[there].var(ddof=1)))
+        r = float(np.cov(alpha, own[is_judged])[0, 1] / np.sqrt(real * own[is_judged].var(ddof=1)))
         rows.append(Row(what, max(min(r, 1.0), -1.0), None, None, None, n, ""))
     else:
         rows.append(Row(what, None, None, None, None, n, "", TOO_EARLY))
@@ -334,8 +337,8 @@ def _within(judged: Beside, alpha: Mapping[str, float], of_judge: Vector) -> Row
     missed = np.array(
         [
             (
-                np.mean([*shared.human[pair].values()]) - 1 / (1 + np.exp(alpha[pair[2]] - alpha[pair[1]])),
-                shared.judge[pair] - 1 / (1 + np.exp(own[pair[2]] - own[pair[1]])),
+                np.mean([*shared.human[pair].values()]) - expit(alpha[pair[1]] - alpha[pair[2]]),
+                shared.judge[pair] - expit(own[pair[1]] - own[pair[2]]),
             )
             for pair in pairs
         ]
@@ -358,7 +361,7 @@ def _alternative(shared: _Shared) -> Iterator[Row]:
             continue
         for name, own in decided.items():
             others = [share for key, share in decided.items() if key != name]
-            human, machine = (np.mean([_same(one, other) for other in others]) for one in (own, shared.judge[pair]))
+            human, machine = (np.mean([_same(share, other) for other in others]) for share in (own, shared.judge[pair]))
             advantages[name].append(float(human >= machine) - float(machine >= human))
     enough = [np.array(own) for own in advantages.values() if len(own) >= FEWEST_OF_EACH]
     n = sum(map(len, enough))
@@ -390,8 +393,8 @@ def _tables(judge: str, rows: Sequence[Row], own: Sequence[Bias], judged: Beside
     cells: list[tuple[Cell, ...]] = []
     for row in rows:
         ends = DASH if row.low is None else f"[{_shown(row, row.low)}, {_shown(row, row.high)}]"
-        figures = (row.value, row.low, row.high, row.people)
-        words = (_shown(row, row.value), ends, _shown(row, row.people))
+        figures = (row.value, row.low, row.high, row.human)
+        words = (_shown(row, row.value), ends, _shown(row, row.human))
         cells.append((row.what, *figures, *words, row.n, row.note))
     numbers = f"{len(judged.machines[0]):,} answers by {judge}, {len(judged.human):,} by people"
     nameless = not any(row.topic for row in judged.human)
@@ -419,8 +422,8 @@ def _leans(rows: Sequence[Row]) -> Iterator[str]:
     for row in rows:
         if row.low is None or row.high is None:
             continue
-        if row.what.startswith("first shown") and not row.low <= (row.people or HALF) <= row.high:
-            side = "first" if row.low > (row.people or HALF) else "second"
+        if row.what.startswith("first shown") and not row.low <= (row.human or HALF) <= row.high:
+            side = "first" if row.low > (row.human or HALF) else "second"
             yield f"It leans to the {side} shown"
-        if row.what == "ties" and row.people is not None and not row.low <= row.people <= row.high:
-            yield f"It says that two are equal {'more' if row.low > row.people else 'less'} often than people do"
+        if row.what == "ties" and row.human is not None and not row.low <= row.human <= row.high:
+            yield f"It says that two are equal {'more' if row.low > row.human else 'less'} often than people do"

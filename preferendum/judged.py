@@ -30,8 +30,8 @@ class Beside:
     evidence: list[Evidence]
 
 
-def beside(data: Data, names: Sequence[str], kinds: CountedKinds | None = None) -> Beside:
-    """People's and these machines' judgments of whole outputs.
+def beside(data: Data, names: Sequence[str], kinds: CountedKinds | None = None, texts: Data | None = None) -> Beside:
+    """People's and these machines' judgments of whole outputs. `texts`: topics with what was judged.
 
     Raises `Refused` for machines that did not judge, `ValueError` where others than people are to count.
     """
@@ -40,12 +40,16 @@ def beside(data: Data, names: Sequence[str], kinds: CountedKinds | None = None) 
     if data.archive is not None:
         raise refused(data.name, "a whole study", "judgments as JSON Lines or CSV, people's and the machine's")
     every = [own for own in data.bundle.preferences if own.of == "summaries" and kind_of(own) == "machine"]
-    there = sorted({own.annotator for own in every} - {""})
+    machines_there = sorted({own.annotator for own in every} - {""})
     for name in names:
-        if name not in there:
-            expected = f"one of {', '.join(there)}" if there else "judgments of the kind machine, with their annotator"
+        if name not in machines_there:
+            expected = (
+                f"one of {', '.join(machines_there)}"
+                if machines_there
+                else "judgments of the kind machine, with their annotator"
+            )
             raise refused(data.name, f"no judgment by the machine {name}", expected, field="annotator")
-    kept = counted(None, data, kinds)
+    kept = counted(texts, data, kinds)
     own = kept.evidence()
     machines = [_once([row for row in every if row.annotator == name]) for name in names]
     joined = {topic.topic_id: topic for topic in own}

@@ -71,6 +71,7 @@ STAY = {
     "field LeaderboardRow.person": "of a summary's author: a person, not an annotator",
     "field SummaryScores.person": "of a summary's author: a person, not an annotator",
     "field SummaryText.person": "of a summary's author: a person, not an annotator",
+    "module benchmarks.judges": "machine judges: each is held against people",
     "function preferendum.methods.corpora.nist.is_person": "of a summary's author in NIST's files",
 }
 

@@ -64,13 +64,13 @@ def judge_fit(answers: Answers) -> JudgeFit:
     alpha, z = np.full(len(answers.systems), np.nan), np.zeros((len(answers.topics), len(answers.systems)))
     alpha[judged] = fitted.alpha
     items = fitted.items
-    there = np.zeros(z.shape, dtype=np.bool_)
-    there[items.topic, judged[items.system]] = True
-    z[there] = fitted.deviations
-    z -= there * (z.sum(axis=0) / np.maximum(there.sum(axis=0), 1))
+    is_judged = np.zeros(z.shape, dtype=np.bool_)
+    is_judged[items.topic, judged[items.system]] = True
+    z[is_judged] = fitted.deviations
+    z -= is_judged * (z.sum(axis=0) / np.maximum(is_judged.sum(axis=0), 1))
     spread = float(np.sqrt(_between(z[:, judged, None])[0, 0]))
     z = z / spread if spread > LEAST_SPREAD else np.zeros(z.shape)
-    return JudgeFit(alpha, fitted.covariance, z, judged, int(there.any(axis=1).sum()), first)
+    return JudgeFit(alpha, fitted.covariance, z, judged, int(is_judged.any(axis=1).sum()), first)
 
 
 def _between(z: Matrix) -> Matrix:
@@ -88,7 +88,7 @@ def _between(z: Matrix) -> Matrix:
 class Helper:
     """What is borrowed of judges for people's answers. `by_maker` (systems,): whether the judge's maker made them."""
 
-    judges_fits: tuple[JudgeFit, ...]
+    fits: tuple[JudgeFit, ...]
     by_maker: Flags
 
     @classmethod
@@ -105,8 +105,8 @@ class Helper:
     def fit(self, answers: Answers, judged: Places) -> Effects:
         """Fit people's answers; what `win_rates` takes. Raises `newton.NotConverged`."""
         items, variances = items_of(answers, judged)
-        of_systems = WIDE * np.column_stack([_centred(own.alpha[judged]) for own in self.judges_fits])
-        z = np.stack([own.z[:, judged] for own in self.judges_fits], axis=2)
+        of_systems = WIDE * np.column_stack([_centred(own.alpha[judged]) for own in self.fits])
+        z = np.stack([own.z[:, judged] for own in self.fits], axis=2)
         wide = np.where(self.by_maker[judged], WIDE**2, np.nan)
         borrowed = Borrowed(wide, of_systems, z, _between(z))
         fits = [
@@ -129,7 +129,7 @@ class Helper:
         off = modes - mean
         joint = np.einsum("q,qab->ab", weights, np.array([own.joint for own in fits])) + (weights * off.T) @ off
         to_alpha = np.hstack([np.identity(s), borrowed.of_systems, np.zeros((s, c))])
-        h, topics = mean[s + c :], max(own.topics for own in self.judges_fits)
+        h, topics = mean[s + c :], max(own.topics for own in self.fits)
         of_topics = float(h @ borrowed.between @ h) / 2 / max(topics, 1)
         return replace(
             fits[0],
@@ -144,10 +144,10 @@ class Helper:
 
 def _centred(alpha: Vector) -> Vector:
     """m: 0 where the judge did not judge, and everywhere if it hardly tells systems apart."""
-    there = np.isfinite(alpha)
-    if there.sum() < 2 or alpha[there].std() < LEAST_SPREAD:
+    is_judged = np.isfinite(alpha)
+    if is_judged.sum() < 2 or alpha[is_judged].std() < LEAST_SPREAD:
         return np.zeros(len(alpha))
-    return np.where(there, (alpha - alpha[there].mean()) / alpha[there].std(), 0.0)
+    return np.where(is_judged, (alpha - alpha[is_judged].mean()) / alpha[is_judged].std(), 0.0)
 
 
 @dataclass(frozen=True, slots=True)

@@ -41,7 +41,7 @@ def test_a_judge_who_answers_as_one_annotator_agrees_as_much_as_people_do():
     card = pf.judge_card(human + answers_of_judge(human), judge="gpt")
     agreed = of(card, "agrees with people, both decided")
     assert agreed.low < agreed.value < agreed.high
-    assert 0.75 < agreed.people < 0.9 < agreed.value
+    assert 0.75 < agreed.human < 0.87 < agreed.value
     assert of(card, "agrees with people less than they do by").value < 0
     assert of(card, "alternative-annotator test, annotators it wins (margin 0.1)").note == "passes"
     assert card.rows[-1].what.startswith("alternative-annotator test")
@@ -73,22 +73,26 @@ def test_a_judge_that_shirks_has_its_ties_named():
     assert "more often than people do" in pf.judge_card(human + lazy, judge="gpt").tables[0].note
 
 
-def test_a_preference_for_length_beyond_people_is_found_where_texts_are_there(tmp_path):
+def test_a_preference_for_length_beyond_people_is_found_where_texts_are_there():
     human = same_pairs(400)
     names = [f"s{k}" for k in range(len(ALPHA))]
     texts = [
         {
             "topic_id": topic,
             "documents": [{"id": "d", "text": "It rained."}],
-            "summaries": [{"system": name, "text": "word " * (5 + 10 * k)} for k, name in enumerate(names)],
-            "preferences": [],
+            "summaries": [{"system": name, "text": "word " * (5 + 40 * ((k * 5) % 8))} for k, name in enumerate(names)],
         }
         for topic in sorted({row["topic"] for row in human})
     ]
-    del texts
-    longer = [row | {"winner": "a" if row["a"] > row["b"] else "b"} for row in answers_of_judge(human)]
-    card = pf.judge_card(human + longer, judge="gpt")
-    assert not [row for row in card.rows if row.what.startswith("prefers the longer")]
+    longer = [
+        row | {"winner": "a" if (int(row["a"][1]) * 5) % 8 > (int(row["b"][1]) * 5) % 8 else "b"}
+        for row in answers_of_judge(human)
+    ]
+    lean = of(pf.judge_card(human + longer, judge="gpt", topics=texts), "prefers the longer")
+    assert lean.low > 0
+    none = of(pf.judge_card(human + answers_of_judge(human), judge="gpt", topics=texts), "prefers the longer")
+    assert none.low < 0.05
+    assert none.value < lean.value / 2
 
 
 def test_the_card_prints_and_is_written_for_papers_and_by_the_command(run: Run, tmp_path):
