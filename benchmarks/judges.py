@@ -4,10 +4,10 @@
 
 Studies are drawn from real answers: of Arena, pairs with one person's vote each; of SummEval, random pairs of summaries
 by a random one of three experts (relevance; equal ratings are a tie). A judge has judged everything. The truth are the
-win rates of a fit to all answers by people. Judges are those that the sets have, and made ones: a `coin`, the first
-one `turned` round, `first` (always the first shown; both orders are not asked), `ties` (the first one's verdict in a tenth,
-else a tie), `favours` (the first one's, but one system always wins), `half` (the first one's in half of the topics,
-turned in the others; where there are topics). Not tried: a judge that adds length.
+win rates of a fit to all answers by people. Judges are those that the sets have, and made ones from the first of these:
+a `coin`; `turned` round; `first` (always the first shown; both orders are not asked); `ties` (its verdict in a tenth,
+else a tie); `favours` (one system always wins; `named`: the study says that its maker made it); `half` (right in half
+of the topics, turned in the others; where there are topics). Not tried: a judge that adds length.
 
 gain: mean squared error of differences of win rates, people alone / helped (its Monte Carlo error by the jackknife over
 studies); said: the same by the intervals, from which "as sure as N answers" follows. covered: how often 95% intervals
@@ -35,7 +35,8 @@ from preferendum.scoring.ranking import Comparison
 from preferendum.scoring.win_rate import Answers, win_rates
 
 SHARES = {"a": 1.0, "b": 0.0, "tie": 0.5, "neither": 0.5}
-LEVEL = 0.05
+#: The system that a made judge favours, and the name of that judge where the study says so (`by_maker`).
+BEST, NAMED = 3, "favours, named"
 
 
 @dataclass(frozen=True)
@@ -100,13 +101,14 @@ def made(machines: dict[str, Answers]) -> Iterator[tuple[str, Answers]]:
     """The judges there are, and made ones."""
     yield from machines.items()
     rng, own = np.random.default_rng(1), next(iter(machines.values()))
-    m, best = len(own), 3
+    m = len(own)
     yield "coin", replace(own, outcome=(rng.random(m) < 0.5).astype(float))
     yield "turned", replace(own, outcome=1 - own.outcome)
     yield "first", replace(own, outcome=np.ones(m))
     yield "ties", replace(own, outcome=np.where(rng.random(m) < 0.9, 0.5, own.outcome))
-    favoured = np.where(own.first == best, 1.0, np.where(own.second == best, 0.0, own.outcome))
+    favoured = np.where(own.first == BEST, 1.0, np.where(own.second == BEST, 0.0, own.outcome))
     yield "favours", replace(own, outcome=favoured)
+    yield NAMED, replace(own, outcome=favoured)
     if own.topics != ("",):
         half = rng.random(len(own.topics)) < 0.5
         yield "half", replace(own, outcome=np.where(half[own.topic], own.outcome, 1 - own.outcome))
@@ -175,11 +177,11 @@ def ratio(pairs: np.ndarray) -> tuple[float, float]:
 
 def report(corpus: Corpus, name: str, sizes: list[int], studies: int) -> None:
     truth = np.array(win_rates(corpus.answers).standing.scores)
-    nobody = np.zeros(len(corpus.answers.systems), dtype=np.bool_)
+    s = len(corpus.answers.systems)
     fits: dict[str, JudgeFit] = {judge: judge_fit(own) for judge, own in made(corpus.machines)}
     for size in sizes:
         for judge, own in fits.items():
-            helper = Helper((own,), nobody)
+            helper = Helper((own,), (np.arange(s) == BEST) & (judge == NAMED))
             if not np.nanstd(own.alpha) > 0.01:
                 print(f"| {name} | {judge} | {size} | nothing is borrowed |  |  |  |  |  |")
                 continue

@@ -21,7 +21,7 @@ from preferendum.reading import Source, read, refused
 from preferendum.results.statistics import LEVEL, wilson
 from preferendum.scoring.helped import Bias, HelpedComparison, Helper, biases, judge_fit
 from preferendum.scoring.ranking import Comparison
-from preferendum.scoring.win_rate import Matrix, Vector, win_rates
+from preferendum.scoring.win_rate import Flags, Matrix, Vector, win_rates
 from preferendum.show.printed import Printed
 from preferendum.show.shown import DASH, Cell, Column, Table, as_text, decimals, interval, p_value, sentences
 
@@ -33,7 +33,7 @@ RESAMPLES = 1000
 #: The alternative-annotator test: how many annotators it takes, and answers of each; its margins.
 FEWEST_ANNOTATORS, FEWEST_OF_EACH = 3, 30
 MARGINS = (0.1, 0.2)
-TOO_EARLY = "too early"
+TOO_EARLY, MORE, LESS = "too early", "more than people", "less than people"
 
 Pair = tuple[str, str, str]
 
@@ -97,9 +97,8 @@ def judge_card(judgments: Source, *, judge: str, topics: Source | None = None) -
     if not judged.human:
         expected = "people's judgments about whole outputs (of: summaries)"
         raise refused(data.name, "no judgments about whole outputs by people", expected, field="of")
-    rows, own = [*_of_answers(judged)], ()
     of_systems, own = _of_systems(judged)
-    rows += [*of_systems, *_alternative(_Shared.of(judged))]
+    rows = [*_of_answers(judged), *of_systems, *_alternative(_Shared.of(judged))]
     return Card(_tables(judge, rows, own, judged), (), tuple(rows), own)
 
 
@@ -242,10 +241,18 @@ def _same(a: float, b: float) -> float:
     return float(np.sign(a - HALF) == np.sign(b - HALF))
 
 
-def _counted(what: str, hits: int, n: int, people: float | None) -> Row:
+def _counted(what: str, hits: Flags, of_others: Flags | None = None) -> Row:
+    """A share with Wilson's interval (1927); a note where it is surely not people's."""
+    n = len(hits)
     if n < FEWEST_ANSWERS:
         return Row(what, None, None, None, None, n, "%", TOO_EARLY)
-    return Row(what, hits / n, *wilson(hits, n), people, n, "%")
+    low, high = wilson(float(hits.sum()), n)
+    human, note = None, ""
+    if of_others is not None and len(of_others) >= FEWEST_ANSWERS:
+        human = float(of_others.mean())
+        others_low, others_high = wilson(float(of_others.sum()), len(of_others))
+        note = MORE if low > others_high else LESS if high < others_low else ""
+    return Row(what, float(hits.mean()), low, high, human, n, "%", note)
 
 
 def _sides(judged: Beside) -> Iterator[Row]:
@@ -253,21 +260,17 @@ def _sides(judged: Beside) -> Iterator[Row]:
         np.array([SHARES[LETTERS[row.winner]] for row in rows]) for rows in (judged.machines[0], judged.human)
     )
     decided, others = judge[judge != HALF], human[human != HALF]
-    of_others = float(np.mean(others)) if len(others) >= FEWEST_ANSWERS else None
-    yield _counted("first shown wins, of decided answers", int(decided.sum()), len(decided), of_others)
+    yield _counted("first shown wins, of decided answers", decided == 1, others == 1)
     in_order = {(row.topic, row.a, row.b): SHARES[LETTERS[row.winner]] for row in judged.machines[0] if row.topic}
     both = [
         (own, 1 - in_order[topic, b, a])
         for (topic, a, b), own in in_order.items()
         if a < b and (topic, b, a) in in_order
     ]
-    same = sum(a == b for a, b in both)
-    yield _counted("the same when the two are turned", same, len(both), None)
+    yield _counted("the same when the two are turned", np.array([a == b for a, b in both]))
     tied = [(a, b) for a, b in both if a + b == 1]
-    flips = sum(a != b for a, b in tied)
-    yield _counted("of ties over both orders, those that are flips", flips, len(tied), None)
-    ties = float(np.mean(human == HALF)) if len(human) >= FEWEST_ANSWERS else None
-    yield _counted("ties", int((judge == HALF).sum()), len(judge), ties)
+    yield _counted("of ties over both orders, those that are flips", np.array([a != b for a, b in tied]))
+    yield _counted("ties", judge == HALF, human == HALF)
 
 
 def _lengths(topics: Sequence[Evidence], shared: _Shared) -> Iterator[Row]:
@@ -310,9 +313,9 @@ def _of_systems(judged: Beside) -> tuple[list[Row], tuple[Bias, ...]]:
     draws = np.random.default_rng(0).multivariate_normal(alpha, covariance, size=RESAMPLES, method="eigh")
     taus = np.array([stats.kendalltau(draw, own[is_judged]).statistic for draw in draws])
     among = np.array([stats.kendalltau(*two).statistic for two in draws.reshape(-1, 2, is_judged.sum())])
-    ends = (float(end) for end in np.quantile(taus, [LEVEL / 2, 1 - LEVEL / 2]))
+    low, high = np.quantile(taus, [LEVEL / 2, 1 - LEVEL / 2]).tolist()
     tau = float(stats.kendalltau(alpha, own[is_judged]).statistic)
-    rows = [Row("order of systems (tau); people: of two such studies", tau, *ends, float(among.mean()), n, "")]
+    rows = [Row("order of systems (tau); people: of two such studies", tau, low, high, float(among.mean()), n, "")]
     errors = float((np.trace(covariance) - covariance.sum() / len(alpha)) / (len(alpha) - 1))
     real, what = float(alpha.var(ddof=1)) - errors, "correlation of systems, people's errors taken off"
     if real > errors / 2:
@@ -420,10 +423,7 @@ def _tables(judge: str, rows: Sequence[Row], own: Sequence[Bias], judged: Beside
 def _leans(rows: Sequence[Row]) -> Iterator[str]:
     """What is surely wrong with the judge, in sentences: a side, ties."""
     for row in rows:
-        if row.low is None or row.high is None:
-            continue
-        if row.what.startswith("first shown") and not row.low <= (row.human or HALF) <= row.high:
-            side = "first" if row.low > (row.human or HALF) else "second"
-            yield f"It leans to the {side} shown"
-        if row.what == "ties" and row.human is not None and not row.low <= row.human <= row.high:
-            yield f"It says that two are equal {'more' if row.low > row.human else 'less'} often than people do"
+        if row.what.startswith("first shown") and row.note in (MORE, LESS):
+            yield f"It leans to the {'first' if row.note == MORE else 'second'} shown"
+        if row.what == "ties" and row.note in (MORE, LESS):
+            yield f"It says that two are equal {'more' if row.note == MORE else 'less'} often than people do"

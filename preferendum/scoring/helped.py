@@ -22,18 +22,18 @@ import numpy as np
 from scipy.special import ndtr
 
 from preferendum.fit import effects
-from preferendum.fit.effects import Borrowed, Effects
+from preferendum.fit.effects import Borrowed, Effects, Places
 from preferendum.formats.answers import HALF
 from preferendum.results import Ground, Standing
 from preferendum.results.statistics import Z95
 from preferendum.scoring.ranking import Comparison
-from preferendum.scoring.win_rate import Answers, Flags, Matrix, Places, Vector, dispersion, fit, items_of
+from preferendum.scoring.win_rate import Answers, Flags, Matrix, Vector, dispersion, fit, items_of
 from preferendum.statistics import holm
 
 #: The standard deviation of g, and of u of systems by the judge's maker.
 WIDE = 2.0
-#: tau, and its prior: log tau is normal around the logarithm of `USUAL_BIAS`. With .4 intervals of differences cover
-#: .865 in one of the worlds of benchmarks/judges.py.
+#: tau, and its prior: log tau is normal around the logarithm of `USUAL_BIAS`. With .4 intervals of differences covered
+#: .865 in one world of the prototypes (benchmarks/results/judges.md).
 BIASES = np.geomspace(0.05, 2.0, 7)
 USUAL_BIAS, LOG_BIAS_SPREAD = 0.6, 0.6
 #: Nothing is borrowed of a judge for whom systems, or the summaries of a topic, differ by less.

@@ -171,3 +171,11 @@ def test_topics_add_up_and_every_bias_has_an_interval():
     for own in biases(rates.effects, rates.standing.systems):
         assert own.low < own.value < own.high
         assert own.p > 0.01
+
+
+def test_systems_and_topics_that_a_judge_alone_has_are_not_on_the_board():
+    human = people(ALPHA, 100, 18)
+    more = [own | {"topic": f"other{k % 9}"} for k, own in enumerate(rows(np.append(ALPHA, 0.3), 900, 19, **JUDGE))]
+    board = pf.rank(human + more, helped_by="gpt")
+    assert {own["system"] for own in board.to_dicts()} == {own["system"] for own in pf.rank(human).to_dicts()}
+    assert board.tables[1].rows == pf.rank(human).tables[0].rows

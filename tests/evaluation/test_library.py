@@ -16,7 +16,7 @@ import pytest
 
 import preferendum as pf
 from preferendum import __main__ as command
-from preferendum import agreed, boards, reading
+from preferendum import agreed, boards, card, reading
 from preferendum.cli import commands
 from preferendum.results.statistics import wilson
 from tests.conftest import ROOT
@@ -87,7 +87,7 @@ def test_an_import_loads_neither_the_website_nor_the_mathematics_and_reading_no_
     assert done.returncode == 0, done.stderr
 
 
-@pytest.mark.parametrize("module", [reading, boards, agreed], ids=lambda module: module.__name__)
+@pytest.mark.parametrize("module", [reading, boards, agreed, card], ids=lambda module: module.__name__)
 def test_the_examples_of_docstrings_are_true(module: Any) -> None:
     found = doctest.testmod(module)
     assert found.attempted > 2
