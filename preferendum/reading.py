@@ -14,6 +14,7 @@ from preferendum.formats.archive.study_records import StudyArchive
 from preferendum.formats.checks.complaints import escaped
 from preferendum.formats.readers.draft import Placed
 from preferendum.formats.readers.reading import ROWS, read_alone
+from preferendum.formats.readers.tools.catalogue import NAMED
 from preferendum.formats.records import Bundle, Complaint, Preference, Refused
 
 
@@ -52,7 +53,7 @@ class Data:
 Source = Data | str | os.PathLike[str] | Iterable[Any]
 
 
-def read(source: Source) -> Data:
+def read(source: Source, *, columns: Mapping[str, str] | None = None) -> Data:
     """Read judgments, topics or a study, whatever form they have.
 
     Parameters
@@ -61,7 +62,10 @@ def read(source: Source) -> Data:
         A file in any of the formats of docs/formats.md (preferences as `.jsonl` or `.csv`, topics, a study's `.zip`); a
         DataFrame of pandas or polars; or rows as dicts. A judgment has the keys `a`, `b` and `winner` (`a`, `b`, `tie`
         or `neither`), and may have `topic`, `annotator`, `of`, `kind`, `seconds` and `at`. What is missing (None, NaN)
-        is not known.
+        is not known. A file of another tool, such as votes of Chatbot Arena, is recognised by its keys.
+    columns : mapping of str to str, optional
+        Of another tool's file, what its columns are called that hold `a`, `b`, `topic` or `annotator`, such as
+        `{"a": "chosen_model", "b": "rejected_model"}`.
 
     Returns
     -------
@@ -72,6 +76,8 @@ def read(source: Source) -> Data:
     ------
     preferendum.Refused
         With every problem: where it is, what is there, what was expected. Nothing is read by halves.
+    ValueError
+        For columns of any other key.
 
     Examples
     --------
@@ -82,20 +88,22 @@ def read(source: Source) -> Data:
     Traceback (most recent call last):
     preferendum.formats.records.Refused: rows:1: winner: found the text "large"; expected a, b, tie or neither
     """
+    if unknown := set(columns or ()) - set(NAMED):
+        raise ValueError(f"columns: {', '.join(sorted(unknown))} is none of {', '.join(NAMED)}")
     if isinstance(source, Data):
         return source
     if isinstance(source, str | os.PathLike):
         path = Path(source)
         if study.is_archive(path):
             return Data(path.name, Bundle(), (), study.read(path))
-        return Data(escaped(path.name or str(path)), *read_alone(path))
+        return Data(escaped(path.name or str(path)), *read_alone(path, columns))
     if hasattr(source, "iter_rows"):  # polars
         source = source.iter_rows(named=True)
     elif hasattr(source, "to_dict") and hasattr(source, "columns"):  # pandas
         source = source.to_dict("records")
     if isinstance(source, Mapping) or not isinstance(source, Iterable):
         raise refused(ROWS, "%(what)s", "a file, a DataFrame or a list of dicts", what=type(source).__name__)
-    return Data(ROWS, *read_alone(source))
+    return Data(ROWS, *read_alone(source, columns))
 
 
 def refused(file: str, actual: str, expected: str, field: str = "", **params: Any) -> Refused:

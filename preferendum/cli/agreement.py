@@ -13,7 +13,7 @@ from preferendum.show.printed import opened
 
 
 def run(options: argparse.Namespace) -> Output:
-    agreed = agreement(read(options.file), counted_kinds=options.kinds)
+    agreed = agreement(read(options.file, columns=options.columns), counted_kinds=options.kinds)
     data = {"study": to_json(agreed.record.study), "topics": agreed.to_dicts(), "note": agreed.tables[0].note}
     return Output(list(map(opened, agreed.tables)), agreed.tables[0], data)
 

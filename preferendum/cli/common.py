@@ -22,6 +22,7 @@ from preferendum.fit.similarity import similarity
 from preferendum.formats import Bundle, Preference, existing_from, read
 from preferendum.formats.archive import study
 from preferendum.formats.readers.late import METRIC_SCORES
+from preferendum.formats.readers.tools.catalogue import NAMED
 from preferendum.formats.settings import KINDS_COUNTED, SCORING, Setting, StudySettings, as_word, idle_among
 from preferendum.scoring import simulate
 from preferendum.scoring.simulations import Source, has_source, sentence_values
@@ -96,6 +97,23 @@ def add_topics(parser: argparse.ArgumentParser) -> None:
         type=Path,
         help="topics as JSON Lines, a folder, or a ZIP file, such as that of an exported study (docs/formats.md)",
     )
+
+
+def add_columns(parser: argparse.ArgumentParser) -> None:
+    """Which columns of another tool's file hold what."""
+    parser.add_argument(
+        "--columns",
+        metavar="KEY=COLUMN,...",
+        type=_columns,
+        help="columns of another tool's file that hold a, b, topic or annotator: a=chosen_model,b=rejected_model",
+    )
+
+
+def _columns(text: str) -> dict[str, str]:
+    pairs = [part.partition("=") for part in text.split(",")]
+    if any(key not in NAMED or not column for key, _sign, column in pairs):
+        raise argparse.ArgumentTypeError(f"{text!r}: expected KEY=COLUMN, where KEY is {', '.join(NAMED)}")
+    return {key: column for key, _sign, column in pairs}
 
 
 def add_settings(parser: argparse.ArgumentParser) -> None:

@@ -6,7 +6,7 @@ import argparse
 from pathlib import Path
 
 from preferendum.boards import rank
-from preferendum.cli.common import Command, Output
+from preferendum.cli.common import Command, Output, add_columns
 from preferendum.formats.settings import KINDS_COUNTED
 from preferendum.reading import read
 from preferendum.results import to_json
@@ -16,8 +16,12 @@ from preferendum.show.printed import opened
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """FILE, and whose judgments count."""
     parser.add_argument(
-        "file", metavar="FILE", type=Path, help="judgments as JSON Lines or CSV, or an exported study (docs/formats.md)"
+        "file",
+        metavar="FILE",
+        type=Path,
+        help="judgments: ours, another tool's, or an exported study (docs/formats.md)",
     )
+    add_columns(parser)
     parser.add_argument(
         "--counted-kinds",
         dest="kinds",
@@ -27,7 +31,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace) -> Output:
-    board = rank(read(options.file), counted_kinds=options.kinds)
+    board = rank(read(options.file, columns=options.columns), counted_kinds=options.kinds)
     data = {
         "systems": board.to_dicts(),
         "differences": to_json(board.differences),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Mapping
 from dataclasses import dataclass, field, fields, is_dataclass
 from typing import Any, Generic, TypeVar
 
@@ -26,11 +27,13 @@ class Placed(Generic[Record]):
 class Alone:
     """What rows of preferences may leave out where no topics need to come along; all of them as the first one does.
 
-    `of`: what rows compare that do not say so; `has_topics`: whether rows name their topic.
+    `of`: what rows compare that do not say so; `has_topics`: whether rows name their topic; `columns`: those of
+    another tool's file that the user named, by our key.
     """
 
     of: Of | None = None
     has_topics: bool | None = None
+    columns: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(slots=True)

@@ -45,7 +45,7 @@ def read_preferences_jsonl(file: BinaryIO, place: Place, draft: Draft) -> None:
             if len(line.strip()) == 1:
                 return  # a pretty-printed file or an array: every line would be complained of
             continue
-        preference = _preference(here, given, draft.alone)
+        preference = preference_of(here, given, draft.alone)
         if preference and not draft.add_row(draft.preferences, preference, here, preference.extra):
             return
 
@@ -57,7 +57,7 @@ def read_preferences_csv(file: BinaryIO, place: Place, draft: Draft) -> None:
             given["seconds"] = number(here.key("seconds"), given["seconds"])
             if given["seconds"] is None:
                 continue
-        preference = _preference(here, given, draft.alone)
+        preference = preference_of(here, given, draft.alone)
         if preference and not draft.add_row(draft.preferences, preference, here, preference.extra):
             return
 
@@ -138,7 +138,8 @@ def sentence_name(given: str) -> tuple[str, int] | None:
     return (match["document"], int(match["index"])) if match else None
 
 
-def _preference(place: Place, given: dict[str, Any], alone: Alone | None) -> Preference | None:
+def preference_of(place: Place, given: dict[str, Any], alone: Alone | None) -> Preference | None:
+    """A row with our keys as a preference; None and complaints where it is none."""
     before = len(place.complaints.collected)
     given = {key: value for key, value in given.items() if value is not None or key not in _NULLABLE}
     topic = named(place, given, "topic") if alone is None else _topic_alone(place, given, alone)

@@ -22,6 +22,7 @@ from preferendum.formats.readers.lines import first_line
 from preferendum.formats.readers.packed import MAGIC, Archive, nested
 from preferendum.formats.readers.sources import BROKEN, Source, directory_sources, file_source, unwrapped
 from preferendum.formats.readers.tables import Columns, read_header
+from preferendum.formats.readers.tools import catalogue
 from preferendum.formats.readers.whole import assembled
 from preferendum.formats.records import Bundle, Existing, MetricScore, Preference
 
@@ -74,13 +75,15 @@ def read(
     return assembled(*_drafted(Path(path), Draft(), name), existing=existing, language=language)
 
 
-def read_alone(source: str | os.PathLike[str] | Iterable[Any]) -> tuple[Bundle, tuple[Placed[Preference], ...]]:
-    """Read everything in a file or in rows of dicts; preferences may come without topics, and are given with the places
-    where they stood, too.
+def read_alone(
+    source: str | os.PathLike[str] | Iterable[Any], columns: Mapping[str, str] | None = None
+) -> tuple[Bundle, tuple[Placed[Preference], ...]]:
+    """Read everything in a file, ours or another tool's, or in rows of dicts; preferences may come without topics, and
+    are given with the places where they stood, too. `columns`: of another tool's file, by our key.
 
     Raises `Refused` with every complaint.
     """
-    draft = Draft(alone=Alone())
+    draft = Draft(alone=Alone(columns=columns or {}))
     is_path = isinstance(source, str | os.PathLike)
     draft, place = _drafted(Path(source), draft, None) if is_path else _drafted_rows(source, draft)  # type: ignore[arg-type]
     return assembled(draft, place), tuple(draft.preferences)
@@ -208,6 +211,12 @@ def _read_table_or_lines(source: Source, place: Place, draft: Draft) -> None:
         beginning = file.read(_BEGINNING)
     with source.open() as file:
         line = first_line(file)
+    if draft.alone is not None and b"\0" not in beginning and (of_tool := catalogue.reader_of(source, place)):
+        of_tool.read(source, place, draft, draft.alone)
+        return
+    if draft.alone is not None and draft.alone.columns:
+        place.refuse("a file whose columns need no names", "a file of another tool (docs/formats.md) with columns")
+        return
     reader = _reader(source, beginning, line, place)
     if reader is not None:
         with source.open() as file:
