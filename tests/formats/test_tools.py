@@ -31,6 +31,15 @@ EXAMPLES = {
         ("Is it?", "small", "large", "a", "", "human"),
     ],
     "TL;DR comparisons": [("t1", "large", "small", "a", "w1", "human")],
+    "Label Studio, pairwise": [
+        ("7", "large", "small", "a", "3", "human"),
+        ("7", "large", "small", "tie", "4", "human"),
+    ],
+    "Argilla, ranking": [
+        ("r1", "large", "small", "a", "u1", "human"),
+        ("r1", "large", "small", "tie", "u2", "human"),
+        ("r2", "large", "small", "b", "u1", "human"),
+    ],
 }
 #: What is remarked on beside the votes of each example.
 LEFT_OUT = {
@@ -40,9 +49,11 @@ LEFT_OUT = {
     "Preference sets for training": "3 rows: 2 votes, 1 of a model against itself; rows do not say who judged (taken "
     "for people) or which text stood on the left (taken for the chosen one)",
     "TL;DR comparisons": "2 rows: 1 vote, 1 of a model against itself",
+    "Label Studio, pairwise": "1 row: 2 votes, 1 skipped by its annotator",
+    "Argilla, ranking": "2 rows: 3 votes, 1 draft and not submitted; which text stood on the left is not said",
 }
 #: What must be named to read an example.
-COLUMNS: dict[str, dict[str, str]] = {}
+COLUMNS = {"Label Studio, pairwise": {"a": "left_model", "b": "right_model"}}
 ARENA = {"question_id": "q", "model_a": "x", "model_b": "y", "winner": "model_a"}
 
 Write = Callable[[str], Path]
@@ -209,3 +220,33 @@ def test_the_command_line_ranks_by_the_columns_that_it_is_given(
     assert "--columns a=COLUMN,b=COLUMN" in capsys.readouterr().err
     assert main(["rank", str(source), "--columns", "a=good,b=bad"]) == 0
     assert "large" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    "selected",
+    [[{"selected": "right"}], {"selected": "right"}, "right", '[{"selected": "right"}]'],
+    ids=["a list, as JSON-MIN", "an object", "a word", "text, as CSV"],
+)
+def test_the_selected_side_of_label_studio_has_many_forms(selected: object) -> None:
+    row = {"id": 7, "left": "x", "right": "y", "pw": selected, "annotator": 3, "annotation_id": 1, "lead_time": 2.5}
+    data = pf.read([row], columns={"a": "left", "b": "right"})
+    assert judged(data) == [("7", "x", "y", "b", "3", "human")]
+    assert data.preferences[0].seconds == 2.5
+
+
+def test_sides_without_a_name_ask_for_the_columns() -> None:
+    task = {"id": 1, "data": {"left_by": "x", "right_by": "y"}, "annotations": []}
+    with pytest.raises(pf.Refused, match=r"left and right without a name .a task has left_by, right_by.") as refused:
+        pf.read([task])
+    assert "--columns a=COLUMN,b=COLUMN" in str(refused.value)
+    options = {"id": 1, "fields": {}, "responses": {"best": [{"value": ["response-1", "response-2"]}]}}
+    with pytest.raises(pf.Refused, match="the options response-1 and response-2"):
+        pf.read([options])
+    named = options | {"metadata": {"first": "x", "second": "y"}}
+    assert judged(pf.read([named], columns={"a": "first", "b": "second"})) == [("1", "x", "y", "a", "", "human")]
+
+
+def test_a_ranking_of_three_is_refused_with_the_reason() -> None:
+    row = {"id": 1, "fields": {}, "responses": {"best": [{"value": ["x", "y", "z"], "user_id": "u"}]}}
+    with pytest.raises(pf.Refused, match=r"answers that are not independent \(docs/not-done.md\)"):
+        pf.read([row])

@@ -18,7 +18,7 @@ from importlib import import_module
 from typing import Any
 
 from preferendum.formats.checks import limits, strict_json
-from preferendum.formats.checks.complaints import Complaints, Place, kind, shown
+from preferendum.formats.checks.complaints import Complaints, Place, escaped, kind, shown
 from preferendum.formats.checks.text import blank, clean, decode
 from preferendum.formats.readers.draft import Alone, Draft
 from preferendum.formats.readers.lines import first_line, read_lines
@@ -102,7 +102,9 @@ class Reader:
                 yield problem_of(judged) or judged
         except Unnamed as why:
             expected = "--columns a=COLUMN,b=COLUMN (in Python columns={'a': ..., 'b': ...}) with the columns that do"
-            here.refuse("%(why)s; the columns are %(keys)s", expected, why=str(why), keys=shown(", ".join(row), 200))
+            here.refuse(
+                "%(why)s; the columns are %(keys)s", expected, why=escaped(str(why)), keys=shown(", ".join(row), 200)
+            )
             raise here.complaints.refused() from None
 
     def _rename(self, complaints: Complaints, before: int, columns: Mapping[str, str]) -> None:
