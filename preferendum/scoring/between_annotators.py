@@ -109,8 +109,12 @@ class Panel:
     def inflation(self) -> float:
         """R; infinite where no two annotators share a topic."""
         weights = self.shares.mean(axis=0)
-        apart = np.diag(weights) - self.shares.T @ self.shares / len(self.shares)
-        square = float(np.square(apart).sum())
+        if len(self.shares) == 1:  # the same sum without a matrix of all annotators, who may be thousands
+            own = np.square(weights)
+            square = float(np.square(weights - own).sum() + own.sum() ** 2 - np.square(own).sum())
+        else:
+            apart = np.diag(weights) - self.shares.T @ self.shares / len(self.shares)
+            square = float(np.square(apart).sum())
         return float(weights @ weights) / square if square > 0 else np.inf
 
     @property

@@ -167,10 +167,7 @@ class _Annotators:
         if not len(answers) or answers.annotator.min() < 0:
             return cls([], np.zeros(0), np.zeros((len(judged), 0)))
         numbers, who = np.unique(answers.annotator, return_inverse=True)
-        pulls = np.zeros((len(judged), len(numbers)))
-        surplus = _surplus(answers, judged, fitted, who)
-        for topic in fitted.topics():
-            pulls[topic.systems] += topic.A @ surplus[topic.items]
+        pulls = (_by_system(fitted) @ _surplus(answers, judged, fitted, who)).toarray()
         weight = totals(who, answers.weight, len(numbers))
         return cls(numbers.tolist(), weight / weight.sum(), pulls)
 
@@ -181,6 +178,15 @@ class _Annotators:
         share = np.trace(slopes @ fitted.of_answers @ slopes.T) / np.trace(scores.covariance)
         shares = Shares(self.judged, slopes @ fitted.covariance @ self.pulls, float(share))
         return replace(scores, shares=shares).standing_by(self.numbers)
+
+
+def _by_system(fitted: Effects) -> sparse.csr_array:
+    """(systems, items): A of every topic in the columns of its summaries, in one product for all topics."""
+    topics = [*fitted.topics()]
+    row = np.concatenate([np.repeat(topic.systems, len(topic.A)) for topic in topics])
+    column = np.concatenate([np.tile(np.arange(topic.items.start, topic.items.stop), len(topic.A)) for topic in topics])
+    entries = np.concatenate([topic.A.ravel() for topic in topics])
+    return sparse.coo_array((entries, (row, column)), shape=(len(fitted.alpha), len(fitted.items))).tocsr()
 
 
 def _surplus(answers: Answers, judged: Places, fitted: Effects, who: Places) -> sparse.csr_array:

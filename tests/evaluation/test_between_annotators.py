@@ -145,6 +145,14 @@ def test_what_annotators_add_is_what_judgments_add_to_the_fit(design: float) -> 
     assert found.shares.judged.sum() == pytest.approx(1.0)
 
 
+def test_the_inflation_of_one_topic_is_that_of_its_definition() -> None:
+    share = np.random.default_rng(5).dirichlet(np.ones(40))
+    apart = np.diag(share) - np.outer(share, share)
+    panel = Panel(share[None], np.ones(1))
+    assert panel.inflation == pytest.approx(share @ share / np.square(apart).sum(), rel=1e-12)
+    assert Panel(np.ones((1, 1)), np.ones(1)).inflation == np.inf
+
+
 def test_a_panel_without_topics_is_none() -> None:
     assert Panel.of([]) is None
 

@@ -11,7 +11,7 @@ from scipy.stats import binom
 
 from preferendum.scoring.between_annotators import Panel, squares_away
 from preferendum.scoring.ranking import Comparison
-from preferendum.scoring.win_rate import Answers, win_rates
+from preferendum.scoring.win_rate import Answers, _by_system, win_rates
 
 
 def answers_of(
@@ -193,3 +193,13 @@ def test_no_difference_is_significant_whose_interval_holds_0():
     for wins in range(10, 21):
         (pair,) = Comparison([win_rates(judged_once(wins, 20)).standing]).differences()
         assert pair.significant == (pair.low > 0)
+
+
+def test_what_annotators_say_of_systems_is_the_sum_over_topics() -> None:
+    """One product for all topics in place of one for each: thousands of topics take seconds, not half a minute."""
+    fitted = win_rates(judged_once(wins=7, topics=12, systems=4)).effects
+    pulls = np.random.default_rng(1).normal(size=(len(fitted.items), 3))
+    summed = np.zeros((len(fitted.alpha), 3))
+    for topic in fitted.topics():
+        summed[topic.systems] += topic.A @ pulls[topic.items]
+    np.testing.assert_allclose(_by_system(fitted) @ pulls, summed, rtol=1e-12, atol=1e-14)

@@ -35,6 +35,11 @@ EXAMPLES = {
         ("7", "large", "small", "a", "3", "human"),
         ("7", "large", "small", "tie", "4", "human"),
     ],
+    "Potato, pairwise": [
+        ("i1", "large", "small", "a", "u1", "human"),
+        ("i1", "large", "small", "tie", "u2", "machine"),
+        ("i2", "small", "large", "b", "u2", "human"),
+    ],
     "Argilla, ranking": [
         ("r1", "large", "small", "a", "u1", "human"),
         ("r1", "large", "small", "tie", "u2", "human"),
@@ -50,10 +55,14 @@ LEFT_OUT = {
     "for people) or which text stood on the left (taken for the chosen one)",
     "TL;DR comparisons": "2 rows: 1 vote, 1 of a model against itself",
     "Label Studio, pairwise": "1 row: 2 votes, 1 skipped by its annotator",
+    "Potato, pairwise": "4 rows: 3 votes, 1 without a winner",
     "Argilla, ranking": "2 rows: 3 votes, 1 draft and not submitted; which text stood on the left is not said",
 }
 #: What must be named to read an example.
-COLUMNS = {"Label Studio, pairwise": {"a": "left_model", "b": "right_model"}}
+COLUMNS = {
+    "Label Studio, pairwise": {"a": "left_model", "b": "right_model"},
+    "Potato, pairwise": {"a": "system_a", "b": "system_b"},
+}
 ARENA = {"question_id": "q", "model_a": "x", "model_b": "y", "winner": "model_a"}
 
 Write = Callable[[str], Path]
@@ -249,4 +258,12 @@ def test_sides_without_a_name_ask_for_the_columns() -> None:
 def test_a_ranking_of_three_is_refused_with_the_reason() -> None:
     row = {"id": 1, "fields": {}, "responses": {"best": [{"value": ["x", "y", "z"], "user_id": "u"}]}}
     with pytest.raises(pf.Refused, match=r"answers that are not independent \(docs/not-done.md\)"):
+        pf.read([row])
+
+
+@pytest.mark.parametrize(("value", "winner"), [(-2, "a"), ("-1", "a"), (0, "tie"), (1.5, "b")])
+def test_a_point_on_a_scale_is_a_side(value: object, winner: str) -> None:
+    row = {"instance_id": "i", "user_id": "u", "better.scale_value": value, "left": "x", "right": "y"}
+    assert judged(pf.read([row], columns={"a": "left", "b": "right"})) == [("i", "x", "y", winner, "u", "human")]
+    with pytest.raises(pf.Refused, match="join the items to this file"):
         pf.read([row])

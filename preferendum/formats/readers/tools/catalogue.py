@@ -269,7 +269,7 @@ def choice_of(place: Place, key: str, value: Any, words: Mapping[str, str]) -> s
     """The letter of an answer in a tool's words; "" and a complaint for a word that is none of them, "" for nothing."""
     if value is None or value == "":
         return ""
-    word = str(value).strip().lower() if isinstance(value, str | int | float) else None
+    word = str(value).strip().lower() if isinstance(value, str | int | float) else ""
     if word in words:
         return words[word]
     place.key(key).refuse("%(what)s", ", ".join(words), what=kind(value))
