@@ -203,8 +203,11 @@ def test_columns_of_no_such_key_and_of_our_own_file_are_refused(write: Write) ->
         (lines(ARENA | {"winner": ""}), "1 row: 0 votes, 1 without a winner"),
         (lines({"generator_1": "x", "generator_2": "y", "preference": 3}), "expected 1 to 2, or null"),
         (lines({"info": {}, "choice": 0, "summaries": [1]}), "expected a list of two objects"),
+        (lines({"info": {}, "choice": 0, "summaries": []}, {"info": 1}), "expected a list of two objects"),
+        (lines(ARENA, {"model_a": "x", "model_b": "y"}, {"winner": []}), "elsewhere:3: winner: found a list of 0"),
+        (lines({"chosen": "x", "rejected": "y", "chosen_model": 1.5, "rejected_model": "s"}, {}), "the number 1.5"),
     ],
-    ids=range(13),
+    ids=range(16),
 )
 def test_a_broken_file_is_refused_with_the_place(text: str, expected: str, write: Write) -> None:
     with pytest.raises(pf.Refused, match=expected):

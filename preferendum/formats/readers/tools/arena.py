@@ -49,7 +49,7 @@ def _judgments(here: Place, row: Row, _columns: Mapping[str, str]) -> Iterator[J
 def _winner(here: Place, row: Row) -> str:
     if "winner" in row or not row.keys() >= _FLAGS.keys():
         return choice_of(here, "winner", row.get("winner"), _WORDS)
-    chosen = [letter for key, letter in _FLAGS.items() if str(row[key]).lower() in ("1", "1.0", "true")]
+    chosen = [letter for key, letter in _FLAGS.items() if str(row.get(key)).lower() in ("1", "1.0", "true")]
     return chosen[0] if len(chosen) == 1 else ""
 
 

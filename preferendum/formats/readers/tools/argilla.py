@@ -19,7 +19,7 @@ def _recognises(row: Row) -> bool:
 
 
 def _judgments(here: Place, row: Row, columns: Mapping[str, str]) -> Iterator[Judged]:
-    rankings = list(_rankings(row["responses"]))
+    rankings = list(_rankings(row.get("responses")))
     questions = {question for question, _value, _user, _status in rankings}
     if len(questions) > 1:
         here.key("responses").refuse("%(count)s questions with rankings", "one", count=len(questions))

@@ -21,7 +21,7 @@ def _judgments(here: Place, row: Row, columns: Mapping[str, str]) -> Iterator[Ju
     named = next((names for names in map(_names, _NAMED) if {*names} <= row.keys()), None)
     if named is None and not {"a", "b"} <= columns.keys():
         raise Unnamed("chosen and rejected texts, and no columns that say whose they are")
-    if row["chosen"] is not None and row["chosen"] == row["rejected"]:
+    if row.get("chosen") is not None and row.get("chosen") == row.get("rejected"):
         yield "of two equal texts"
         return
     yield {
@@ -46,7 +46,7 @@ def _topic(here: Place, row: Row) -> str:
     parts: list[Any] = [row.get(key) for key in ("instruction", "input")]
     if texts := [part for part in parts if isinstance(part, str) and part.strip()]:
         return topic_of(here, "\n".join(texts))
-    chosen, rejected = row["chosen"], row["rejected"]
+    chosen, rejected = row.get("chosen"), row.get("rejected")
     if isinstance(chosen, list) and isinstance(rejected, list) and chosen[:1] == rejected[:1]:
         return topic_of(here, chosen[:1])
     return ""

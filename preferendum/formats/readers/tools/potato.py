@@ -29,11 +29,11 @@ def _judgments(here: Place, row: Row, columns: Mapping[str, str]) -> Iterator[Ju
     for key, value in answers.items():
         by = row.get("annotator_origin") or "human"
         yield {
-            "topic": text_of(row["instance_id"]) or "",
+            "topic": text_of(row.get("instance_id")) or "",
             "a": "A",
             "b": "B",
             "winner": _sign(here, key, value) if key.endswith(_ENDS[1]) else choice_of(here, key, value, _WORDS),
-            "annotator": text_of(row["user_id"]),
+            "annotator": text_of(row.get("user_id")),
             "kind": "human" if by == "human" else "machine",
         }
 

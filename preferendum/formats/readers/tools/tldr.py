@@ -14,7 +14,7 @@ def _recognises(row: Row) -> bool:
 
 
 def _judgments(here: Place, row: Row, _columns: Mapping[str, str]) -> Iterator[Judged]:
-    summaries: Any = row["summaries"]
+    summaries: Any = row.get("summaries")
     if (
         not isinstance(summaries, list)
         or len(summaries) != 2
@@ -22,12 +22,12 @@ def _judgments(here: Place, row: Row, _columns: Mapping[str, str]) -> Iterator[J
     ):
         here.key("summaries").refuse("%(what)s", "a list of two objects with text and policy", what=kind(summaries))
         return
-    info, extra = (value if isinstance(value, dict) else {} for value in (row["info"], row.get("extra")))
+    info, extra = (value if isinstance(value, dict) else {} for value in (row.get("info"), row.get("extra")))
     yield {
         "topic": next(filter(None, (topic_of(here, info.get(key)) for key in ("id", "post", "article"))), ""),
         "a": text_of(summaries[0].get("policy")),
         "b": text_of(summaries[1].get("policy")),
-        "winner": choice_of(here, "choice", row["choice"], {"0": "a", "1": "b"}),
+        "winner": choice_of(here, "choice", row.get("choice"), {"0": "a", "1": "b"}),
         "annotator": text_of(row.get("worker")),
         **{key: extra[key] for key in ("confidence",) if extra.get(key) is not None},
     }
