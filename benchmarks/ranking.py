@@ -1,6 +1,6 @@
 """How long do 60,000 votes of the Arena's shape take from a file to a printed board, beside arena-rank and choix?
 
-    OPENBLAS_NUM_THREADS=1 python -m benchmarks.votes FILE [--python OTHER] [--votes 60000] [--runs 1]
+    OPENBLAS_NUM_THREADS=1 python -m benchmarks.ranking FILE [--python OTHER] [--votes 60000] [--runs 1]
 
 FILE: a table with `a`, `b` and `people` (a, b, tie, neither), which is repeated until there are enough votes, each with
 a question of its own and one of 13,000 judges. OTHER: a Python that has arena-rank 0.1 and choix (not among our
