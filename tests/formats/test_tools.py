@@ -183,6 +183,8 @@ def test_a_file_that_two_readers_know_is_refused_with_their_names(write: Write) 
 def test_columns_of_no_such_key_and_of_our_own_file_are_refused(write: Write) -> None:
     with pytest.raises(ValueError, match="winner is none of"):
         pf.read([ARENA], columns={"winner": "x"})
+    with pytest.raises(pf.Refused, match=r'no column "nobody" in any row'):
+        pf.read([ARENA], columns={"annotator": "nobody"})
     with pytest.raises(pf.Refused, match="a file whose columns need no names"):
         pf.read(write("a,b,winner\nx,y,a\n"), columns={"a": "x"})
 

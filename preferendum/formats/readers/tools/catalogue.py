@@ -68,8 +68,10 @@ class Reader:
         """Add the votes of a file to a draft, with a remark that counts the rows and what was left out."""
         rows = read = 0
         left_out: Counter[str] = Counter()
+        missing = set(alone.columns.values())
         for here, row in rows_of(source, place):
             rows += 1
+            missing = {column for column in missing if _part(row, column) is None}
             for judged in self._judged(here, row, alone.columns):
                 if isinstance(judged, str):
                     left_out[judged] += 1
@@ -81,6 +83,8 @@ class Reader:
                 elif not draft.add_row(draft.preferences, preference, here, preference.extra):
                     return
                 read += 1
+        for column in sorted(missing):
+            place.refuse("no column %(column)s in any row", "the name of a column", column=shown(column))
         if place.complaints.collected:
             return
         counts = [_number(read, "vote"), *(f"{number:,} {reason}" for reason, number in left_out.most_common())]
@@ -92,7 +96,7 @@ class Reader:
 
     def _judged(self, here: Place, row: Row, columns: Mapping[str, str]) -> Iterator[Judged]:
         """The votes of a row, with what the given columns say in place of what the reader found."""
-        named = {key: _cell(here, row, column) for key, column in columns.items()}
+        named = {key: (_part(row, column) or {}).get(column) for key, column in columns.items()}
         try:
             for judged in self.judgments(here, row, columns):
                 if isinstance(judged, str):
@@ -229,12 +233,10 @@ def _listed(source: Source, place: Place) -> Iterator[tuple[Place, Row]]:
     )
 
 
-def _cell(here: Place, row: Row, column: str) -> Any:
-    """What a named column says: a key of the row, or of its `data`, `metadata` or `fields`."""
-    for part in (row, *(row.get(key) for key in ("data", "metadata", "fields"))):
-        if isinstance(part, Mapping) and column in part:
-            return part[column]
-    return None
+def _part(row: Row, column: str) -> Row | None:
+    """Where a named column stands: the row, or its `data`, `metadata` or `fields`; None where it does not."""
+    parts = (row, *(row.get(key) for key in ("data", "metadata", "fields")))
+    return next((part for part in parts if isinstance(part, Mapping) and column in part), None)
 
 
 def problem_of(judged: Mapping[str, Any]) -> str:
