@@ -6,13 +6,12 @@ from collections.abc import Collection, Iterable
 from typing import Any, Self
 
 from django.conf import settings
-from django.core.exceptions import EmptyResultSet
 from django.db import models
-from django.db.models.fields.related_lookups import RelatedExact
 from django.db.models.functions import Length
 from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
 
+from annotate.database.keys import KeyIs
 from annotate.models.job import Job
 from annotate.models.study import Study
 from preferendum.formats.records import Of
@@ -152,18 +151,6 @@ class Topic(models.Model):
     def needs_documents(self) -> bool:
         """Whether its sentences cannot be judged because it has no documents."""
         return not hasattr(self.sentence_set, "tally")
-
-
-class KeyIs(RelatedExact):
-    """A topic's key, which is that of its sentences, equals a number: no row's if a database has no such integer.
-
-    Django looks at the size of plain integers, and not at that of integers that refer to a row.
-    """
-
-    def as_sql(self, compiler: Any, connection: Any) -> Any:
-        if isinstance(self.rhs, int) and abs(self.rhs) > models.BigIntegerField.MAX_BIGINT:
-            raise EmptyResultSet
-        return super().as_sql(compiler, connection)
 
 
 Topic._meta.get_field("sentence_set").register_lookup(KeyIs)

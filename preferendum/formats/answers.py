@@ -77,6 +77,8 @@ SIDES = tuple(PREFERENCES)
 SHARES = {key: answer.share for key, answer in ANSWERS.items()}
 #: By letter, the key.
 LETTERS = {answer.letter: key for key, answer in ANSWERS.items()}
+#: The letters of the answers that prefer no sentence: both are alike, or both are bad.
+TIE, NEITHER = (answer.letter for answer in ANSWERS.values() if answer.share == HALF)
 
 
 def share_of_first(answer: str, swapped: bool) -> float:

@@ -142,7 +142,8 @@ def test_no_page_of_an_annotator_names_a_system(client: Client) -> None:
 @pytest.mark.parametrize(("compares", "minutes"), [("sentences", 4), ("both", 33), ("summaries", 63)])
 def test_minutes_are_reckoned_by_the_words_to_be_read(client: Client, compares: str, minutes: int) -> None:
     summaries = [{"system": system, "text": f"abcd{n} " * 237 + "abcde."} for n, system in enumerate(SYSTEMS)]
-    study = study_of(record(summaries=summaries), compares=compares)
+    # as many topics as it takes for thirty pairs of either kind
+    study = study_of(*(record(f"M{n}", summaries=summaries) for n in range(30)), compares=compares)
     link = invitations.invitation_path(invitations.invite(study, making.owner(study)))
     assert f"It takes about {minutes} minutes." in text_of(client, link)
     pair = begin(client, link)

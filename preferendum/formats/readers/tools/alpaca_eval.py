@@ -6,12 +6,13 @@ import math
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from preferendum.formats.answers import TIE
 from preferendum.formats.checks.complaints import Place, kind
 from preferendum.formats.readers.tables import is_number
 from preferendum.formats.readers.tools.catalogue import Judged, Reader, Row, text_of, topic_of
 
 # 0 is what older versions wrote for a draw.
-_LETTERS = {1.0: "a", 1.5: "tie", 0.0: "tie", 2.0: "b"}
+_LETTERS = {1.0: "a", 1.5: TIE, 0.0: TIE, 2.0: "b"}
 
 
 def _recognises(row: Row) -> bool:

@@ -6,17 +6,18 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from preferendum.formats.answers import NEITHER, TIE
 from preferendum.formats.checks.complaints import Place
 from preferendum.formats.readers.tools.catalogue import Judged, Reader, Row, choice_of, moment_of, text_of, topic_of
 
 _WORDS = {
     **dict.fromkeys(("model_a", "a", "leftvote"), "a"),
     **dict.fromkeys(("model_b", "b", "rightvote"), "b"),
-    **dict.fromkeys(("tie", "tievote"), "tie"),
-    **dict.fromkeys(("tie (bothbad)", "both_bad", "both-bad", "bothbad", "both bad", "bothbad_vote"), "neither"),
+    **dict.fromkeys((TIE, "tievote"), TIE),
+    **dict.fromkeys(("tie (bothbad)", "both_bad", "both-bad", "bothbad", "both bad", "bothbad_vote"), NEITHER),
 }
 #: One column an outcome, as in a competition's table.
-_FLAGS = {"winner_model_a": "a", "winner_model_b": "b", "winner_tie": "tie"}
+_FLAGS = {"winner_model_a": "a", "winner_model_b": "b", "winner_tie": TIE}
 #: A judge is a model where a pair of its name and a prompt's stands there, or a name of a family of models.
 _MODEL = re.compile(
     r"(?:gpt|claude|gemini|llama|mi[sx]tral|qwen|deepseek|palm|command|gemma|phi|o[1-9])[-_ .0-9]"

@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from preferendum.formats.answers import TIE
 from preferendum.formats.checks.complaints import Place, kind
 from preferendum.formats.readers.tools.catalogue import Judged, Reader, Row, Unnamed, text_of
 
@@ -41,7 +42,7 @@ def _judgments(here: Place, row: Row, columns: Mapping[str, str]) -> Iterator[Ju
             "topic": text_of(row.get("id")) or "",
             "a": a,
             "b": b,
-            "winner": "tie" if rank_a == rank_b else "a" if rank_a < rank_b else "b",
+            "winner": TIE if rank_a == rank_b else "a" if rank_a < rank_b else "b",
             "annotator": text_of(user),
         }
 

@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from preferendum.formats.answers import NEITHER, TIE
 from preferendum.formats.checks.complaints import Place
 from preferendum.formats.readers.tools.catalogue import NO_WINNER, Judged, Reader, Row, Unnamed, moment_of, text_of
 
@@ -13,7 +14,7 @@ _SIDES = {"left": "a", "right": "b"}
 _SELECTED = re.compile(r'"selected"\s*:\s*"(left|right)"')
 #: What people call the choices beside the control.
 _TIE = re.compile(
-    r"\s*(?:(?P<neither>neither|both (?:are )?bad)|tie|equal|(?:about )?(?:the )?same|both (?:are )?good)\b",
+    r"\s*(?:(?P<bad>neither|both (?:are )?bad)|tie|equal|(?:about )?(?:the )?same|both (?:are )?good)\b",
     re.IGNORECASE,
 )
 
@@ -75,7 +76,7 @@ def _winner(results: list[Any]) -> str:
 
 def _tie(choice: Any) -> str:
     match = _TIE.match(choice) if isinstance(choice, str) else None
-    return "" if match is None else "neither" if match["neither"] else "tie"
+    return "" if match is None else NEITHER if match["bad"] else TIE
 
 
 def _side(value: Any) -> str:

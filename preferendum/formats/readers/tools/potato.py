@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from preferendum.formats.answers import TIE
 from preferendum.formats.checks.complaints import Place, kind
 from preferendum.formats.readers.tables import is_number
 from preferendum.formats.readers.tools.catalogue import NO_WINNER, Judged, Reader, Row, Unnamed, choice_of, text_of
 
-_WORDS = {"a": "a", "b": "b", "tie": "tie"}
+_WORDS = {"a": "a", "b": "b", TIE: TIE}
 _ENDS = (".selection", ".scale_value")
 
 
@@ -45,7 +46,7 @@ def _sign(here: Place, key: str, value: Any) -> str:
     if isinstance(value, bool) or not isinstance(value, int | float):
         here.key(key).refuse("%(what)s", "a number, negative for A", what=kind(value))
         return ""
-    return "a" if value < 0 else "b" if value > 0 else "tie"
+    return "a" if value < 0 else "b" if value > 0 else TIE
 
 
 READER = Reader(
