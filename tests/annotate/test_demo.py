@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
+import re
 from collections import Counter
 
 import pytest
@@ -65,3 +66,19 @@ def test_the_second_study_has_peoples_ratings_and_preferences_and_says_whose_the
     assert kinds == {("human", "summaries"): 540, ("simulated", "sentences"): 4 * demo.SIMULATED_OF_STORIES}
     demo.make_rated_study(lambda _line: None)  # again, after a start that broke off
     assert counted.count() == kinds.total()
+
+
+def test_the_researcher_s_link_opens_a_board_on_which_people_s_answers_tell_systems_apart(
+    client: Client, capsys: pytest.CaptureFixture[str]
+) -> None:
+    demo.make_demo_study(lambda _line: None)
+    demo.make_rated_study(lambda _line: None)
+    study = Study.objects.get(title=demo.RATED_TITLE)
+    tasks.rank_by_summaries(study.pk)
+    demo.Command().welcome("")
+    link = re.search(r"researcher (\S+)", capsys.readouterr().out)
+    assert link is not None
+    page = client.post(link[1], follow=True)
+    assert page.redirect_chain[-1][0] == reverse("leaderboard", args=[study.pk])
+    assert "bart-dpr leads bart." in page.content.decode()
+    assert "540 by people (imported)" in page.content.decode()

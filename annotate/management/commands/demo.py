@@ -77,7 +77,7 @@ class Command(serve.Command):
         invitation = own.select_related("study").latest("pk")
         rated = Study.objects.filter(title=RATED_TITLE).last() or invitation.study
         agreement = reverse("analysis", args=[rated.pk, "agreement-of-annotators"])
-        pages = {"researcher": f"/studies/{invitation.study_id}/", "admin": agreement}
+        pages = {"researcher": reverse("leaderboard", args=[rated.pk]), "admin": agreement}
         super().welcome(origin)
         self.stdout.write("The invitation to judge, for anybody (here, on a phone, in another browser):\n")
         self.stdout.write(f"  {'annotator':<11}{origin}{invitations.invitation_path(invitation)}\n\n")
