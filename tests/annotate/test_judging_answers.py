@@ -67,7 +67,7 @@ def test_judged_twice_with_another_answer_the_first_stands(study, annotator):
 def test_undoing_is_a_new_revision_and_the_pair_keeps_its_place(study, annotator):
     assignment = judged(annotator)
     assert judging.undo(assignment)
-    assert list(Judgment.objects.values_list("revision", "answer")) == [(1, "left"), (2, "undone")]
+    assert list(Judgment.objects.order_by("revision").values_list("revision", "answer")) == [(1, "left"), (2, "undone")]
     assert not Judgment.objects.counted().filter(item_set=assignment.item_set).exists()
     assert Pair.objects.get().taken == 1
     assert drawn(annotator) == assignment
