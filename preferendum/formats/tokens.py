@@ -59,6 +59,8 @@ def tokens(text: str) -> list[str]:
     """The tokens of the text in lower case and NFKC: no stop words removed, nothing stemmed."""
     if text.isascii():
         return _ASCII_WORD.findall(text.lower())
+    if not _HAS_UNSPACED.search(text):  # words as `placed_tokens` finds them, in a third of its time
+        return list(map(_normal, _WORD.findall(text)))
     return [token.text for token in placed_tokens(text)]
 
 
