@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from itertools import chain
 
 import numpy as np
 
@@ -52,11 +53,16 @@ def beside(data: Data, names: Sequence[str], kinds: CountedKinds | None = None, 
     kept = counted(texts, data, kinds)
     own = kept.evidence()
     machines = [_once([row for row in every if row.annotator == name]) for name in names]
+    by_machines: dict[str, list[Preference]] = {topic.topic_id: [] for topic in own}
+    for row in chain.from_iterable(machines):
+        by_machines.setdefault(row.topic, []).append(row)
     joined = {topic.topic_id: topic for topic in own}
-    for row in (row for rows in machines for row in rows):
-        topic = joined.get(row.topic) or replace(own[0], topic_id=row.topic, summaries=(), between_summaries=())
-        joined[row.topic] = replace(topic, between_summaries=(*topic.between_summaries, row))
-    return _beside(kept, list(joined.values()), machines, names)
+    unjudged = replace(own[0], summaries=(), between_summaries=())
+    topics = [joined.get(name) or replace(unjudged, topic_id=name) for name in by_machines]
+    both = [
+        replace(topic, between_summaries=(*topic.between_summaries, *by_machines[topic.topic_id])) for topic in topics
+    ]
+    return _beside(kept, both, machines, names)
 
 
 def _beside(kept: Counted, topics: list[Evidence], machines: list[list[Preference]], names: Sequence[str]) -> Beside:
