@@ -35,6 +35,7 @@ def study_members(request: HttpRequest, study: Study) -> HttpResponse:
             invitations.invite(study, user_of(request), **form.cleaned_data)
             messages.success(request, _("The invitation was created. Copy its link and send it."))
             return redirect("study_members", study_id=study.pk)
+    to_annotators = _to_annotators(study)
     return page(
         request,
         study,
@@ -43,7 +44,7 @@ def study_members(request: HttpRequest, study: Study) -> HttpResponse:
         members=study.memberships.exclude(role=Role.ANNOTATOR).select_related("user").order_by("pk"),
         roles=Role.choices,
         invitations=[
-            _line(request, invitation, invitation.pk in usable, may_manage)
+            _line(request, invitation, invitation.pk in usable, may_manage, to_annotators)
             for invitation in study.invitations.select_related("study").order_by("revoked_at", "-pk")
         ],
         here="members",
@@ -56,10 +57,11 @@ def invitation_qr(request: HttpRequest, study: Study, invitation_id: int) -> Htt
     """An invitation as a QR code, to be shown to a class or printed."""
     invitation = get_object_or_404(Invitation, study=study, pk=invitation_id)
     is_usable, may_manage = invitations.is_usable(invitation), access.may(request.user, study, "members")
-    link = _line(request, invitation, is_usable, may_manage)["link"]
+    to_annotators = _to_annotators(study)
+    link = _line(request, invitation, is_usable, may_manage, to_annotators)["link"]
     if not link:
         raise Http404
-    shown = {"invitation": invitation, "link": link, "words": _words(invitation), "code": qr_code(link)}
+    shown = {"invitation": invitation, "link": link, "words": _words(invitation, to_annotators), "code": qr_code(link)}
     return page(request, study, "research/people/invitation_qr.html", **shown)
 
 
@@ -101,20 +103,26 @@ def _back(request: HttpRequest, study: Study) -> HttpResponse:
     return redirect("studies")
 
 
-def _line(request: HttpRequest, invitation: Invitation, is_usable: bool, may_manage: bool) -> dict[str, Any]:
+def _line(
+    request: HttpRequest, invitation: Invitation, is_usable: bool, may_manage: bool, to_annotators: str
+) -> dict[str, Any]:
     """An invitation with its link; only owners see links that grant more than annotating."""
     may_give = may_manage or invitation.role == Role.ANNOTATOR
     link = request.build_absolute_uri(invitations.invitation_path(invitation)) if is_usable and may_give else ""
-    text = f"{_words(invitation)}\n\n{link}\n" if link else ""
+    text = f"{_words(invitation, to_annotators)}\n\n{link}\n" if link else ""
     return {"invitation": invitation, "is_usable": is_usable, "may_give": may_give, "link": link, "text": text}
 
 
-def _words(invitation: Invitation) -> str:
+def _words(invitation: Invitation, to_annotators: str) -> str:
     """The text to send before the link."""
-    study = invitation.study
-    if invitation.role != Role.ANNOTATOR:
-        words = _("You are invited to the study “%(title)s” as %(role)s. Open this link to join:")
-        return words % {"title": study.title, "role": invitation.get_role_display()}
+    if invitation.role == Role.ANNOTATOR:
+        return to_annotators
+    words = _("You are invited to the study “%(title)s” as %(role)s. Open this link to join:")
+    return words % {"title": invitation.study.title, "role": invitation.get_role_display()}
+
+
+def _to_annotators(study: Study) -> str:
+    """The text before a link for annotators, the same for all invitations: it takes the lengths of all texts."""
     progress = judging.newcomer(study).progress
     asked = _(
         "Would you help with the study “%(title)s”? You see two texts at a time and answer a question: %(question)s "
