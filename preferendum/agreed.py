@@ -11,7 +11,7 @@ import numpy as np
 from preferendum.annotators.agreement import PairJudgments, study_agreement
 from preferendum.counted import counted
 from preferendum.fit.threads import on_one_thread
-from preferendum.formats.answers import LETTERS, SHARES, turned
+from preferendum.formats.answers import LETTERS, share_of_first
 from preferendum.formats.readers.preferences import kind_of
 from preferendum.formats.records import Preference
 from preferendum.formats.settings import CountedKinds
@@ -126,7 +126,7 @@ def _agreed(judgments: Sequence[Preference], *notes: str) -> Agreed:
     record = study_agreement(
         PairJudgments(
             np.array([pairs[_pair(judgment)] for judgment in judgments]),
-            np.array([SHARES[turned(LETTERS[judgment.winner], judgment.a > judgment.b)] for judgment in judgments]),
+            np.array([share_of_first(LETTERS[judgment.winner], judgment.a > judgment.b) for judgment in judgments]),
             np.array([annotators[judgment.annotator] for judgment in judgments]),
             np.array([topics[judgment.topic, judgment.of] for judgment in judgments]),
         ),

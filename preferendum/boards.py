@@ -13,6 +13,7 @@ from preferendum.counted import counted
 from preferendum.evidence import AS_PUBLISHED, Evidence, Settings
 from preferendum.fit.threads import on_one_thread
 from preferendum.formats.settings import SCORING, CountedKinds, ScoreChoice, idle_among
+from preferendum.formats.words import number_of
 from preferendum.judged import Beside, beside
 from preferendum.metrics.names import WIN_RATE
 from preferendum.reading import Source, read, refused
@@ -271,8 +272,8 @@ def _about_win_rates(own: Rated) -> Iterator[str]:
     topics = len(set(answers.topic.tolist()))
     has_topics = answers.topics != ("",)
     yield (
-        _count(len(answers), "answer")
-        + (f" about {_count(topics, 'topic')}" if has_topics else "")
+        number_of(len(answers), "answer")
+        + (f" about {number_of(topics, 'topic')}" if has_topics else "")
         + ", 95% intervals for topics like these" * has_topics
         + ", 95% intervals" * (not has_topics)
         + ", ranks that remain possible given the significant differences (Holm)"
@@ -403,9 +404,9 @@ def score_board(results: Sequence[TopicResult], settings: Settings, over: Over, 
     explained = _by_length(systems, results) if judged else None
     note = sentences(
         _verdict(systems, differences, comparison.ground) if is_tested(settings.score) else "",
-        _count(sum(result.judgments for result in results), "judgment")
+        number_of(sum(result.judgments for result in results), "judgment")
         + f" ({label})" * bool(label)
-        + f", mean over {_count(judged or len(results), 'topic')}"
+        + f", mean over {number_of(judged or len(results), 'topic')}"
         + f", 95% intervals over {over}" * has_bounds
         + ", ranks that remain possible given the significant differences (Holm)" * is_tested(settings.score),
         over_all_topics() if is_lacking else "",
@@ -464,7 +465,3 @@ def _with_interval(own: Any, show: Show, value: float | None = None) -> tuple[Ce
 
 def percent(share: float | None) -> str:
     return DASH if share is None else f"{100 * share:.1f}%"
-
-
-def _count(number: int, what: str) -> str:
-    return f"{number:,} {what}" + ("" if number == 1 else "s")

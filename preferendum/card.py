@@ -14,7 +14,7 @@ from scipy.special import expit
 
 from preferendum.evidence import Evidence
 from preferendum.fit.threads import on_one_thread
-from preferendum.formats.answers import HALF, LETTERS, SHARES
+from preferendum.formats.answers import HALF, LETTERS, SHARES, share_of_first
 from preferendum.formats.records import Preference
 from preferendum.judged import Beside, beside
 from preferendum.reading import Source, read, refused
@@ -108,8 +108,7 @@ def _pair(row: Preference) -> Pair:
 
 def _share(row: Preference) -> float:
     """The share of the win that the first by name has."""
-    own = SHARES[LETTERS[row.winner]]
-    return own if row.a < row.b else 1 - own
+    return share_of_first(LETTERS[row.winner], row.a > row.b)
 
 
 @dataclass(frozen=True)

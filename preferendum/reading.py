@@ -16,6 +16,7 @@ from preferendum.formats.readers.draft import Placed
 from preferendum.formats.readers.reading import ROWS, read_alone
 from preferendum.formats.readers.tools.catalogue import NAMED
 from preferendum.formats.records import Bundle, Complaint, Preference, Refused
+from preferendum.formats.words import number_of
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -37,9 +38,9 @@ class Data:
         annotators = {judgment.annotator for judgment in judgments} - {""}
         remarks = [f"\n{remark}" for remark in self.bundle.remarks]
         parts = [
-            _number(len(judgments), "judgment"),
-            _number(len(topics - {""}), "topic") if topics - {""} else "no topics named",
-            _number(len(annotators), "annotator") if annotators else "no annotators named",
+            number_of(len(judgments), "judgment"),
+            number_of(len(topics - {""}), "topic") if topics - {""} else "no topics named",
+            number_of(len(annotators), "annotator") if annotators else "no annotators named",
         ]
         return f"{self.name}: {', '.join(parts)}" + "".join(remarks)
 
@@ -109,7 +110,3 @@ def read(source: Source, *, columns: Mapping[str, str] | None = None) -> Data:
 def refused(file: str, actual: str, expected: str, field: str = "", **params: Any) -> Refused:
     """The reason why a whole file, or rows, are not taken."""
     return Refused((Complaint(file, 0, field, actual, expected, params),))
-
-
-def _number(count: int, what: str) -> str:
-    return f"{count:,} {what}" + ("" if count == 1 else "s")

@@ -99,8 +99,14 @@ def add_topics(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def add_columns(parser: argparse.ArgumentParser) -> None:
-    """Which columns of another tool's file hold what."""
+def add_judgments(parser: argparse.ArgumentParser) -> None:
+    """FILE with judgments, and which columns of another tool's file hold what."""
+    parser.add_argument(
+        "file",
+        metavar="FILE",
+        type=Path,
+        help="judgments: ours, another tool's, or an exported study (docs/formats.md)",
+    )
     parser.add_argument(
         "--columns",
         metavar="KEY=COLUMN,...",
@@ -300,10 +306,6 @@ def some_topics(names: Sequence[str]) -> str:
     """The first few of them, for a message."""
     shown = ", ".join(names[:5])
     return f"topic {shown}" if len(names) == 1 else f"topics {shown}" + " ..." * (len(names) > 5)
-
-
-def number(count: int, what: str) -> str:
-    return f"{count:,} {what}" + ("" if count == 1 else "s")
 
 
 def span(low: int | None, high: int | None) -> str:

@@ -4,22 +4,10 @@ from __future__ import annotations
 
 import argparse
 import io
-from pathlib import Path
 
-from preferendum.cli.common import Command, InputError, add_columns, note
+from preferendum.cli.common import Command, InputError, add_judgments, note
 from preferendum.formats import write_preferences
 from preferendum.reading import read
-
-
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """FILE, and which of its columns hold what."""
-    parser.add_argument(
-        "file",
-        metavar="FILE",
-        type=Path,
-        help="judgments: ours, another tool's, or an exported study (docs/formats.md)",
-    )
-    add_columns(parser)
 
 
 def run(options: argparse.Namespace) -> str:
@@ -39,7 +27,7 @@ COMMAND = Command(
     help="write judgments of another tool's file in our form",
     description="Writes the judgments of another tool's file (docs/formats.md lists them) in our form, of "
     "people and of machines; what was left out is counted on standard error.",
-    add_arguments=add_arguments,
+    add_arguments=add_judgments,
     run=run,
     takes="FILE",
     makes_file=True,

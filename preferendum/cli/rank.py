@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import argparse
-from pathlib import Path
 
 from preferendum.boards import rank
-from preferendum.cli.common import Command, Output, add_columns
+from preferendum.cli.common import Command, Output, add_judgments
 from preferendum.formats.settings import KINDS_COUNTED
 from preferendum.reading import read
 from preferendum.results import to_json
@@ -15,13 +14,7 @@ from preferendum.show.printed import opened
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """FILE, and whose judgments count."""
-    parser.add_argument(
-        "file",
-        metavar="FILE",
-        type=Path,
-        help="judgments: ours, another tool's, or an exported study (docs/formats.md)",
-    )
-    add_columns(parser)
+    add_judgments(parser)
     parser.add_argument(
         "--counted-kinds",
         dest="kinds",

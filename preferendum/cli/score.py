@@ -13,6 +13,7 @@ from preferendum.cli.common import Command, InputError, Output
 from preferendum.cli.tables import Table
 from preferendum.cli.win_rates import LABEL
 from preferendum.evidence import UNDETERMINED_PRIOR, Evidence, Settings
+from preferendum.formats.words import number_of
 from preferendum.results import SystemResult, to_json
 from preferendum.results.scores import has_intervals
 from preferendum.scoring.evaluate import SummaryResult, TopicResult, UndeterminedTopic, evaluate
@@ -121,7 +122,7 @@ def _results(topics: Sequence[Evidence], settings: Settings) -> list[TopicResult
 
 def _topic_table(result: TopicResult, label: str, summaries: Rated | None) -> Table:
     dimensions = sorted({dimension for summary in result.summaries for dimension in summary.human})
-    judgments = common.number(result.judgments, "judgment") + (f" ({label})" if label else "")
+    judgments = number_of(result.judgments, "judgment") + (f" ({label})" if label else "")
     unit = unit_of(result.settings.score, [(summary.score, summary.low, summary.high) for summary in result.summaries])
     beside = summaries.summaries[result.topic_id] if summaries else {}
     also = (LABEL,) if beside else ()
@@ -129,7 +130,7 @@ def _topic_table(result: TopicResult, label: str, summaries: Rated | None) -> Ta
         judgments = "no judgments, so the scores say nothing yet"
     return Table(
         title=f"Topic {result.topic_id}",
-        notes=(f"{common.number(len(result.sentences), 'sentence')}, {judgments}{_prior(result)}",),
+        notes=(f"{number_of(len(result.sentences), 'sentence')}, {judgments}{_prior(result)}",),
         columns=("system", *_columns(result.settings, unit), *also, *dimensions),
         rows=tuple(
             (

@@ -7,9 +7,9 @@ from dataclasses import replace
 from typing import Any
 
 from preferendum.boards import Rated, percent
-from preferendum.cli import common
 from preferendum.cli.tables import Table
 from preferendum.evidence import Evidence
+from preferendum.formats.words import number_of
 from preferendum.results import SystemResult, to_json
 from preferendum.results.statistics import Mean
 from preferendum.show.shown import Cell, Show
@@ -53,7 +53,7 @@ def topic_tables(topics: Sequence[Evidence], own: Rated) -> Iterator[Table]:
         rows = own.summaries[topic.topic_id].values()
         yield Table(
             title=f"Topic {topic.topic_id}",
-            notes=(common.number(own.answers[topic.topic_id, ""], "answer"),),
+            notes=(number_of(own.answers[topic.topic_id, ""], "answer"),),
             columns=("system", LABEL, "low", "high", *dimensions),
             rows=tuple(
                 (mean.system, mean.score, mean.low, mean.high, *map(human[mean.system].get, dimensions))

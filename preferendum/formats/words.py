@@ -33,6 +33,11 @@ def ngettext(singular: str, plural: str, n: int) -> str:
     return _translate_number(singular, plural, n)
 
 
+def number_of(count: int, what: str) -> str:
+    """A number with its English noun, for texts that are not translated: "1 vote", "2,000 votes"."""
+    return f"{count:,} {what}" + ("" if count == 1 else "s")
+
+
 def gettext_noop(text: str) -> str:
     """The text as it is: marked here, translated where it is shown."""
     return text

@@ -26,6 +26,7 @@ from preferendum.formats.readers.preferences import preference_of
 from preferendum.formats.readers.sources import Source
 from preferendum.formats.readers.tables import Columns, read_header, read_rows
 from preferendum.formats.records import Refused
+from preferendum.formats.words import number_of
 
 Row = Mapping[str, Any]
 #: A judgment with our keys, or the reason why it is left out, as it follows a number: "without a winner".
@@ -87,8 +88,8 @@ class Reader:
             place.refuse("no column %(column)s in any row", "the name of a column", column=shown(column))
         if place.complaints.collected:
             return
-        counts = [_number(read, "vote"), *(f"{number:,} {reason}" for reason, number in left_out.most_common())]
-        words = f"{self.name}, {_number(rows, 'row')}: {', '.join(counts)}" + f"; {self.remark}" * bool(self.remark)
+        counts = [number_of(read, "vote"), *(f"{number:,} {reason}" for reason, number in left_out.most_common())]
+        words = f"{self.name}, {number_of(rows, 'row')}: {', '.join(counts)}" + f"; {self.remark}" * bool(self.remark)
         if read:
             place.remark("%(what)s", what=words)
         else:
@@ -118,10 +119,6 @@ class Reader:
             replace(complaint, field=fields.get(complaint.field, complaint.field))
             for complaint in complaints.collected[before:]
         ]
-
-
-def _number(count: int, what: str) -> str:
-    return f"{count:,} {what}" + ("" if count == 1 else "s")
 
 
 @cache
