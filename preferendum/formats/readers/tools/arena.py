@@ -66,7 +66,8 @@ def _topic(here: Place, row: Row) -> str:
 
 READER = Reader(
     name="Arena, LMSYS, MT-Bench",
-    about="votes of people; those of a `judge` that is a model are a machine's; “both bad” is `neither`",
+    about="votes of people; a machine's where `judge` is a list, as MT-Bench has it, or a name such as gpt-4 or "
+    "claude-2: any other name counts as a person; “both bad” is `neither`",
     keys="`model_a`, `model_b`, `winner` (or `winner_model_a`, `winner_model_b`, `winner_tie`); `question_id`, "
     "`judge`, `judge_session_id`, `turn`, `language`, `tstamp`",
     source="FastChat 0.2.36, the published votes",
