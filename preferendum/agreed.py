@@ -38,12 +38,12 @@ class Agreed(Printed):
 
     @property
     def alpha(self) -> Bounded:
-        """Krippendorff's alpha, direction-free: value, low, high; None below ten shared pairs."""
+        """Krippendorff's alpha: value, low, high; None below ten shared pairs."""
         return self.record.study.alpha
 
     @property
     def kappa(self) -> Bounded:
-        """Fleiss' kappa, direction-free: value, low, high; None below ten shared pairs."""
+        """Fleiss' kappa: value, low, high; None below ten shared pairs."""
         return self.record.study.kappa
 
     @property
@@ -136,7 +136,7 @@ def _agreed(judgments: Sequence[Preference], *notes: str) -> Agreed:
     names = {
         number: f"{topic} ({of})" if topic in has_both else topic for (topic, of), number in topics.items() if topic
     }
-    own = NamedAgreement(record, names, {number: name for name, number in annotators.items()}, {}, len(judgments))
+    own = NamedAgreement(record, names, {number: name for name, number in annotators.items()}, {})
     shown = annotator_agreement.show(own, {})
     by_topic, with_others = (
         next(table for table in shown.tables if table.name == name) for name in ("agreement", "with-others")

@@ -15,7 +15,7 @@ from preferendum.formats.records import Preference
 
 def evidence_of(archive: StudyArchive) -> Iterator[Evidence]:
     """Its topics with the judgments that count."""
-    kinds = {row.pseudonym: row.kind for row in archive.annotators}
+    kinds = {"": "human"} | {row.pseudonym: row.kind for row in archive.annotators}
     judged: dict[str, set[str]] = defaultdict(set)
     for shown in archive.assignments:
         if shown.of == "sentences" and shown.state == "judged":
@@ -42,5 +42,5 @@ def evidence_of(archive: StudyArchive) -> Iterator[Evidence]:
             sentences=tuple(row.text for row in own.rows),
             judgments=judgments(about, own.places),
             kinds=tuple(kinds[annotator] for annotator in annotators),
-            annotators=annotators,
+            annotators=annotators if all(annotators) else (),
         )

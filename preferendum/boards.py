@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from functools import cached_property
+from itertools import chain
 from typing import Any, Literal
 
 import numpy as np
@@ -12,6 +13,7 @@ import numpy as np
 from preferendum.counted import counted
 from preferendum.evidence import AS_PUBLISHED, Evidence, Settings
 from preferendum.fit.threads import on_one_thread
+from preferendum.formats.judge import judge_in
 from preferendum.formats.settings import SCORING, CountedKinds, ScoreChoice, idle_among
 from preferendum.formats.words import number_of
 from preferendum.judged import Beside, beside
@@ -20,15 +22,17 @@ from preferendum.reading import Source, read, refused
 from preferendum.results import Difference, Ground, SystemResult
 from preferendum.results.length import ByLength
 from preferendum.results.scores import has_intervals, is_tested
-from preferendum.results.statistics import LEVEL, Mean
+from preferendum.results.statement import Headline
+from preferendum.results.statistics import Mean
 from preferendum.scoring import later_systems
 from preferendum.scoring.evaluate import TopicResult, bounds_of, evaluate
-from preferendum.scoring.helped import HelpedComparison, Helper, biases
+from preferendum.scoring.helped import help_of
 from preferendum.scoring.later_systems import Predicted
 from preferendum.scoring.missing import means_of_missing
 from preferendum.scoring.ranking import Comparison
 from preferendum.scoring.summary_answers import answers_of, summaries_there
 from preferendum.scoring.win_rate import ENDS, WinRates, win_rates
+from preferendum.show.helped import help_notes
 from preferendum.show.points import (
     over_all_topics,
     score_figure,
@@ -38,8 +42,8 @@ from preferendum.show.points import (
     why_untested,
 )
 from preferendum.show.printed import Printed
-from preferendum.show.shown import DASH, Cell, Column, Show, Table, as_text, decimals, sentences
-from preferendum.show.standing import answer, rows_of, tests_of
+from preferendum.show.shown import DASH, Cell, Column, Show, Table, as_text, sentences
+from preferendum.show.standing import headline_of, headline_words, rows_of
 
 Over = Literal["judgments", "topics"]
 
@@ -50,12 +54,13 @@ class Board(Printed):
 
     `systems`: the best first, with the ranks that the differences leave them; `differences`: of every two systems, with
     p-values adjusted for their number (Holm 1979), and whether they are significant; `ground`: whose judgments these
-    are.
+    are; `headline`: what the tests say of the first place, as data.
     """
 
     systems: tuple[SystemResult, ...]
     differences: tuple[Difference, ...]
     ground: Ground
+    headline: Headline
 
     def to_dicts(self) -> list[dict[str, Any]]:
         """Give one row for each system, with every digit.
@@ -151,9 +156,10 @@ def rank(
     helped_by : str or sequence of str, optional
         Machine judges (judgments of the kind `machine` by this `annotator`) that help: systems as people would judge,
         with what the machine says of systems as a prior that people's answers correct. People alone are the second
-        table; systems are called different by the stricter of both. Not for a study's archive.
+        table; systems are called different by twice the smaller p-value of both.
     by_maker : sequence of str
-        The systems of the judge's maker, which it may favour: its bias for these is not taken to be small.
+        The systems of the judge's maker, which it may favour: its bias for these is not taken to be small. Those that
+        judgments or the archive name as `made` are taken so anyway.
 
     Returns
     -------
@@ -195,31 +201,19 @@ def _helped_board(judged: Beside, names: Sequence[str], by_maker: Sequence[str])
     answers, topics = judged.answers, judged.evidence
     if not len(answers):
         expected = "people's judgments about whole outputs (of: summaries), which decide"
-        raise refused(judged.kept.data.name, "no judgments about whole outputs by people", expected, field="of")
-    has = summaries_there(topics, answers)
-    rates = win_rates(answers, has)
-    alone = Comparison([rates.standing])
-    board = win_rate_board(_rated(topics, rates, alone), *judged.kept.notes)
-    who = " and ".join(names)
+        raise refused(judged.name, "no judgments about whole outputs by people", expected, field="of")
+    alone, who = judged.alone, " and ".join(names)
+    board = win_rate_board(_rated(topics, alone.rates, alone.comparison), *judged.notes)
     unknown = sorted(set(by_maker) - set(answers.systems))
     if unknown:
         raise ValueError(f"by_maker: no judgment is about {', '.join(unknown)}")
-    helper = Helper.of(answers, judged.of_machines, np.isin(answers.systems, by_maker))
-    if isinstance(helper, str):
+    made = chain(by_maker, *(judge_in(rows).made for rows in judged.machines))
+    helped = alone.helped(judged.fits, [*made])
+    notes = help_notes(help_of(who, len(answers), sum(map(len, judged.of_machines)), helped))
+    if isinstance(helped, str):
         (table,) = board.tables
-        return replace(board, tables=[table.with_note(f"People alone: nothing is borrowed from {who}, {helper}.")])
-    helped = win_rates(answers, has, fitter=helper.fit)
-    comparison = HelpedComparison([helped.standing], alone)
-    own = biases(helped.effects, helped.standing.systems)
-    largest = ", ".join(row.system for row in own if row.p <= LEVEL) if len(names) == 1 else ""
-    notes = (
-        f"As people would judge, helped by {who}: as sure as {comparison.equivalent_answers:,} answers by people "
-        f"alone; no answer by a machine is counted",
-        "Systems are called different by the stricter of people alone and helped (twice the smaller p)",
-        f"{who} judges these otherwise than people do, beyond the others: {largest}" if largest else "",
-        "Intervals hold for systems on average, less often for the one about which the judge errs most",
-    )
-    better = win_rate_board(_rated(topics, helped, comparison), *notes)
+        return replace(board, tables=[table.with_note(sentences(*notes))])
+    better = win_rate_board(_rated(topics, helped.rates, helped.comparison), *notes)
     tables = [
         replace(better.tables[0], title=f"{better.tables[0].title}, helped by {who}"),
         replace(board.tables[0], name="people-alone", title="People alone"),
@@ -229,13 +223,15 @@ def _helped_board(judged: Beside, names: Sequence[str], by_maker: Sequence[str])
 
 def win_rate_board(own: Rated, *notes: str) -> Board:
     """The board of win rates. `notes`: what else there is to say."""
+    unit = unit_of(WIN_RATE, [(system.score, system.low, system.high) for system in own.systems])
+    strengths = unit_of("", [(own.score, own.low, own.high) for own in own.strengths.values()])
     rows: list[tuple[Cell, ...]] = [
         (
             *_ranks(system),
             system.system,
             system.se,
-            *_with_interval(system, percent),
-            *_with_interval(own.strengths[system.system], decimals(2)),
+            *_with_interval(system, unit.show),
+            *_with_interval(own.strengths[system.system], strengths.show),
             own.answers["", system.system],
         )
         for system in own.systems
@@ -243,7 +239,7 @@ def win_rate_board(own: Rated, *notes: str) -> Board:
     rows += [
         (
             *(None, None, None, DASH, later.system, later.se),
-            *_with_interval(later, percent, later.win_rate),
+            *_with_interval(later, unit.show, later.win_rate),
             *(None, None, None, DASH, 0),
         )
         for later in own.predicted
@@ -252,27 +248,25 @@ def win_rate_board(own: Rated, *notes: str) -> Board:
         *_RANKS,
         Column("system", "system", as_text),
         Column("se"),
-        *_interval_columns("win_rate", "win rate", percent),
-        *_interval_columns("strength", "strength", decimals(2), prefix="strength_"),
+        *_interval_columns("win_rate", unit.named("win rate"), unit.show),
+        *_interval_columns("strength", "strength", strengths.show, prefix="strength_"),
         Column("answers", "answers"),
     )
-    figures = [(system.score, system.low, system.high) for system in own.systems]
-    unit = unit_of(WIN_RATE, figures)
     plotted = [unit.row(own.system, own.score, own.low, own.high, str(own.rank)) for own in own.systems]
-    note = sentences(
-        _verdict(own.systems, own.differences, own.ground), *_about_win_rates(own), own.ground.words, *notes
-    )
+    headline = headline_of(rows_of(own.systems, own.differences), own.differences, own.ground)
+    note = sentences(_known(headline, own.ground), *_about_win_rates(own), own.ground.words, *notes)
     title = "All topics, whole summaries" if own.rates.answers.topics != ("",) else "Whole summaries"
     table = Table("board", title, columns, tuple(rows), note)
-    return Board([table], score_figure(plotted, unit), own.systems, own.differences, own.ground)
+    return Board([table], score_figure(plotted, unit), own.systems, own.differences, own.ground, headline)
 
 
 def _about_win_rates(own: Rated) -> Iterator[str]:
     answers = own.rates.answers
     topics = len(set(answers.topic.tolist()))
-    has_topics = answers.topics != ("",)
+    has_topics, named = answers.topics != ("",), set(answers.annotator.tolist())
     yield (
         number_of(len(answers), "answer")
+        + (f" by {number_of(len(named), 'annotator')}" if min(named, default=-1) >= 0 else "")
         + (f" about {number_of(topics, 'topic')}" if has_topics else "")
         + ", 95% intervals for topics like these" * has_topics
         + ", 95% intervals" * (not has_topics)
@@ -402,8 +396,11 @@ def score_board(results: Sequence[TopicResult], settings: Settings, over: Over, 
         for system in systems
     )
     explained = _by_length(systems, results) if judged else None
+    headline = headline_of(
+        rows_of(systems, differences), differences, comparison.ground, is_tested=is_tested(settings.score)
+    )
     note = sentences(
-        _verdict(systems, differences, comparison.ground) if is_tested(settings.score) else "",
+        _known(headline, comparison.ground),
         number_of(sum(result.judgments for result in results), "judgment")
         + f" ({label})" * bool(label)
         + f", mean over {number_of(judged or len(results), 'topic')}"
@@ -417,7 +414,7 @@ def score_board(results: Sequence[TopicResult], settings: Settings, over: Over, 
     )
     plotted = [unit.row(own.system, own.score, own.low, own.high, str(own.rank)) for own in systems]
     table = Table("board", "All topics", columns, rows, note)
-    return Board([table], score_figure(plotted, unit), systems, differences, comparison.ground)
+    return Board([table], score_figure(plotted, unit), systems, differences, comparison.ground, headline)
 
 
 def _by_length(systems: Sequence[SystemResult], results: Sequence[TopicResult]) -> ByLength | None:
@@ -436,10 +433,9 @@ def _by_length(systems: Sequence[SystemResult], results: Sequence[TopicResult]) 
     return ByLength.of({system.system: system.score for system in systems}, means)
 
 
-def _verdict(systems: Sequence[SystemResult], differences: Sequence[Difference], ground: Ground) -> str:
-    """What the tests say of the first place, in a sentence; the ground says it where it is too early."""
-    rows = rows_of(systems, differences)
-    return "" if ground.is_early else answer(rows, tests_of(rows, differences), ground)
+def _known(headline: Headline, ground: Ground) -> str:
+    """What the tests say of the order; the ground says it where it is too early."""
+    return "" if ground.is_early else headline_words(headline, ground)
 
 
 _RANKS = (Column("rank", "rank"), Column("rank_low"), Column("rank_high"), Column("", "ranks", as_text))
@@ -461,7 +457,3 @@ def _interval_columns(
 def _with_interval(own: Any, show: Show, value: float | None = None) -> tuple[Cell, ...]:
     words = DASH if own.low is None or own.high is None else f"[{show(own.low)}, {show(own.high)}]"
     return own.score if value is None else value, own.low, own.high, words
-
-
-def percent(share: float | None) -> str:
-    return DASH if share is None else f"{100 * share:.1f}%"

@@ -3,52 +3,59 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
 from itertools import combinations
-from typing import NamedTuple
+from typing import Any
 
 import numpy as np
-from scipy import stats
+import scipy
 from scipy.special import expit
 
 from preferendum.evidence import Evidence
 from preferendum.fit.threads import on_one_thread
 from preferendum.formats.answers import HALF, LETTERS, SHARES, share_of_first
+from preferendum.formats.judge import judge_in
 from preferendum.formats.records import Preference
 from preferendum.judged import Beside, beside
 from preferendum.reading import Source, read, refused
+from preferendum.results.judge_card import (
+    AGREES,
+    FEW_SYSTEMS,
+    FEWEST_PAIRS,
+    FIRST_NAMED,
+    FIRST_WINS,
+    LESS,
+    MORE,
+    TIES,
+    TOO_EARLY,
+    Bias,
+    JudgeCard,
+    Row,
+)
 from preferendum.results.statistics import LEVEL, wilson
-from preferendum.scoring.helped import Bias, HelpedComparison, Helper, biases, judge_fit
-from preferendum.scoring.ranking import Comparison
-from preferendum.scoring.win_rate import Flags, Matrix, Vector, win_rates
+from preferendum.scoring.win_rate import Flags, Matrix, Vector
+from preferendum.show.analyses.judge_card import tables
+from preferendum.show.helped import why_nothing_is_borrowed
 from preferendum.show.printed import Printed
-from preferendum.show.shown import DASH, Cell, Column, Table, as_text, decimals, interval, p_value, sentences
 
-#: Fewer pairs than this that people judged, too, say nothing; of sides and turned pairs, fewer answers.
-FEWEST_PAIRS, FEWEST_ANSWERS = 30, 100
-#: Fewer topics than this have no interval over topics.
-FEWEST_TOPICS = 5
+#: Fewer answers than this say nothing about sides, ties and turned pairs.
+FEWEST_ANSWERS = 100
+#: Fewer topics than this have no interval over topics, and fewer systems none of their order.
+FEWEST_TOPICS = FEWEST_IN_ORDER = 5
+#: The share of a judge's answers whose pair is asked both ways round, from which sides are told from systems.
+NEARLY_ALL = 0.9
 RESAMPLES = 1000
+#: So many sums of samples are held in memory at once.
+MOST_AT_ONCE = 5_000_000
 #: The alternative-annotator test: how many annotators it takes, and answers of each; its margins.
 FEWEST_ANNOTATORS, FEWEST_OF_EACH = 3, 30
 MARGINS = (0.1, 0.2)
-TOO_EARLY, MORE, LESS = "too early", "more than people", "less than people"
 
 Pair = tuple[str, str, str]
-
-
-class Row(NamedTuple):
-    """A row of the card: the judge's `value` and interval, people's (`human`), and on how many it rests (`n`)."""
-
-    what: str
-    value: float | None
-    low: float | None
-    high: float | None
-    human: float | None
-    n: int
-    unit: str
-    note: str = ""
+#: A value and the ends of its interval.
+Interval = tuple[float | None, float | None, float | None]
 
 
 @dataclass(frozen=True, repr=False, eq=False)
@@ -60,18 +67,20 @@ class Card(Printed):
 
 
 @on_one_thread
-def judge_card(judgments: Source, *, judge: str, topics: Source | None = None) -> Card:
+def judge_card(judgments: Source, *, judge: str, topics: Source | None = None, by_maker: Sequence[str] = ()) -> Card:
     """Hold a machine judge against people: agreement, sides, ties, bias a system, and what its help adds.
 
     Parameters
     ----------
     judgments : Data, path, DataFrame or iterable of dict
         What `read` gave, or what it takes: people's judgments of whole outputs, and the judge's (`kind` machine), whose
-        pairs are the same ones where both name their topic. Not a study's archive.
+        pairs are the same ones where both name their topic; or a study's archive.
     judge : str
         The judge's name, its `annotator`.
     topics : Data, path, DataFrame or iterable of dict, optional
         Topics with the summaries that were judged: whether the judge prefers longer ones.
+    by_maker : sequence of str, optional
+        Systems by the judge's maker, and those that its judgments or the archive name as `made`.
 
     Returns
     -------
@@ -97,9 +106,22 @@ def judge_card(judgments: Source, *, judge: str, topics: Source | None = None) -
     if not judged.human:
         expected = "people's judgments about whole outputs (of: summaries)"
         raise refused(data.name, "no judgments about whole outputs by people", expected, field="of")
-    of_systems, own = _of_systems(judged)
-    rows = [*_of_answers(judged), *of_systems, *_alternative(_Shared.of(judged))]
-    return Card(_tables(judge, rows, own, judged), (), tuple(rows), own)
+    record = card_of(judge, judged, by_maker=by_maker)
+    return Card(tables(record), (), record.rows, record.biases)
+
+
+def card_of(judge: str, judged: Beside, number: int = 0, by_maker: Sequence[str] = ()) -> JudgeCard:
+    """One of these machines, the first by default, held against people, who have judged. `by_maker`: systems by its
+    maker, too."""
+    machine, shared = judged.machines[number], _Shared.of(judged, number)
+    about, days = judge_in(machine), sorted(row.at[:10] for row in machine if row.at)
+    of_systems, own = _of_systems(judged, number, shared, by_maker)
+    of_answers = *_agreements(shared), _less_than_others(shared), *_sides(judged, number)
+    rows = *of_answers, *_lengths(judged.evidence, shared), *of_systems, *_alternative(shared)
+    own = tuple(replace(bias, by_maker=bias.system in {*about.made, *by_maker}) for bias in own)
+    is_nameless = not any(row.topic for row in judged.human)
+    ends = (days[0], days[-1]) if days else ("", "")
+    return JudgeCard(judge, rows, own, len(machine), len(judged.human), is_nameless, about, *ends)
 
 
 def _pair(row: Preference) -> Pair:
@@ -119,54 +141,55 @@ class _Shared:
     judge: Mapping[Pair, float]
     human: Mapping[Pair, Mapping[str, float]]
 
+    @cached_property
+    def mean(self) -> Mapping[Pair, float]:
+        """People's mean share."""
+        return {pair: sum(rows.values()) / len(rows) for pair, rows in self.human.items()}
+
     @classmethod
-    def of(cls, judged: Beside) -> _Shared:
+    def of(cls, judged: Beside, number: int) -> _Shared:
         machine: dict[Pair, list[float]] = defaultdict(list)
-        for row in judged.machines[0]:
+        for row in judged.machines[number]:
             if row.topic:
                 machine[_pair(row)].append(_share(row))
         human: dict[Pair, dict[str, float]] = defaultdict(dict)
-        for number, row in enumerate(judged.human):
-            if _pair(row) in machine:
-                human[_pair(row)].setdefault(row.annotator or f"\0{number}", _share(row))
-        return cls({pair: float(np.mean(machine[pair])) for pair in human}, human)
+        for place, row in enumerate(judged.human):
+            if (pair := _pair(row)) in machine:
+                human[pair].setdefault(row.annotator or f"\0{place}", _share(row))
+        return cls({pair: sum(machine[pair]) / len(machine[pair]) for pair in human}, human)
 
 
-def _over_topics(topics: Sequence[str], value: Callable[[Vector], float]) -> tuple[float | None, float | None]:
-    """The 95% interval of a value of weights of entries, by the bootstrap over topics; none of few topics."""
+def _over_topics(topics: Sequence[str], columns: Sequence[Vector], value: Callable[..., Any]) -> Interval:
+    """A value of the sums of columns of entries, by the bootstrap over topics."""
     names, of_topic = np.unique(np.array(topics), return_inverse=True)
-    if len(names) < FEWEST_TOPICS:
-        return None, None
-    rng = np.random.default_rng(0)
-    weights = rng.multinomial(len(names), np.full(len(names), 1 / len(names)), size=RESAMPLES)
-    values = np.array([value(own[of_topic].astype(np.float64)) for own in weights])
-    values = values[np.isfinite(values)]
-    if not len(values):
-        return None, None
-    low, high = np.quantile(values, [LEVEL / 2, 1 - LEVEL / 2])
-    return float(low), float(high)
+    return _bootstrap(np.column_stack([np.bincount(of_topic, own, len(names)) for own in columns]), value)
 
 
-def _mean(values: Vector) -> Callable[[Vector], float]:
-    return lambda weights: float(weights @ values / weights.sum()) if weights.sum() else np.nan
+def _bootstrap(sums: Matrix, value: Callable[..., Any]) -> Interval:
+    """A value of sums, one row a topic, and its 95% interval by the bootstrap over topics; none of few topics."""
+    topics, columns = sums.shape
+    with np.errstate(divide="ignore", invalid="ignore"):
+        own = float(value(*sums.sum(axis=0)))
+        if not np.isfinite(own):
+            return None, None, None
+        if topics < FEWEST_TOPICS:
+            return own, None, None
+        drawn = np.random.default_rng(0).multinomial(topics, np.full(topics, 1 / topics), size=RESAMPLES)
+        parts = np.array_split(drawn, 1 + RESAMPLES * columns // MOST_AT_ONCE)
+        values = np.concatenate([value(*(part @ sums).T) for part in parts])
+    low, high = np.quantile(values[np.isfinite(values)], [LEVEL / 2, 1 - LEVEL / 2]).tolist()
+    return own, low, high
 
 
-def _row(
-    what: str, topics: Sequence[str], values: Sequence[float], other: float | None, pairs: int, unit: str = "%"
-) -> Row:
+def _mean(total: Vector, number: Vector) -> Vector:
+    return total / number
+
+
+def _row(what: str, topics: Sequence[str], values: Sequence[float], other: float | None, pairs: int) -> Row:
     """A mean over answers with its interval over topics, or that it is too early."""
     if pairs < FEWEST_PAIRS:
-        return Row(what, None, None, None, None, pairs, unit, TOO_EARLY)
-    own = np.array(values, dtype=np.float64)
-    return Row(what, float(own.mean()), *_over_topics(topics, _mean(own)), other, pairs, unit)
-
-
-def _of_answers(judged: Beside) -> Iterator[Row]:
-    shared = _Shared.of(judged)
-    yield from _agreements(shared)
-    yield _less_than_others(shared)
-    yield from _sides(judged)
-    yield from _lengths(judged.evidence, shared)
+        return Row(what, None, None, None, None, pairs, "%", TOO_EARLY)
+    return Row(what, *_over_topics(topics, [np.array(values), np.ones(len(values))], _mean), other, pairs, "%")
 
 
 def _agreements(shared: _Shared) -> Iterator[Row]:
@@ -183,7 +206,7 @@ def _agreements(shared: _Shared) -> Iterator[Row]:
         return float(np.mean(equal(rows))) if len({row[0] for row in rows}) >= FEWEST_PAIRS else None
 
     for what, own, others in (
-        ("agrees with people, both decided", decided(with_judge), decided(among)),
+        (AGREES, decided(with_judge), decided(among)),
         ("agrees with people, ties as such", with_judge, among),
     ):
         topics = [pair[0] for pair, _a, _b in own]
@@ -192,24 +215,22 @@ def _agreements(shared: _Shared) -> Iterator[Row]:
     if n < FEWEST_PAIRS:
         yield Row("agrees beyond chance", None, None, None, None, n, "", TOO_EARLY)
         return
-    sides = np.array([(a, b) for _pair, a, b in with_judge])
-    beyond = _beyond_chance(sides)
-    interval_ = _over_topics([pair[0] for pair, _a, _b in with_judge], beyond)
-    of_others = np.array([(a, b) for _pair, a, b in among]).reshape(-1, 2)
-    other = _beyond_chance(of_others)(np.ones(len(of_others))) if mean(among) is not None else None
-    yield Row("agrees beyond chance", beyond(np.ones(len(sides))), *interval_, other, n, "")
+    beyond = _beyond_chance(with_judge)
+    other = _beyond_chance(among)[0] if mean(among) is not None else None
+    yield Row("agrees beyond chance", *beyond, other, n, "")
 
 
-def _beyond_chance(sides: Matrix) -> Callable[[Vector], float]:
-    """Cohen's kappa (1960) of weighted answers of two (m, 2), where neither side of a pair is likelier."""
+def _beyond_chance(rows: Sequence[tuple[Pair, float, float]]) -> Interval:
+    """Cohen's kappa (1960) of answers of two, where neither side of a pair is likelier, with its interval."""
+    sides = np.array([(a, b) for _pair, a, b in rows])
     tie, same = sides == HALF, np.sign(sides[:, 0] - HALF) == np.sign(sides[:, 1] - HALF)
 
-    def value(weights: Vector) -> float:
-        agreed, (a, b) = weights @ same / weights.sum(), weights @ tie / weights.sum()
+    def kappa(agreed: Vector, of_first: Vector, of_second: Vector, number: Vector) -> Vector:
+        a, b = of_first / number, of_second / number
         chance = a * b + (1 - a) * (1 - b) / 2
-        return float((agreed - chance) / (1 - chance)) if chance < 1 else np.nan
+        return (agreed / number - chance) / (1 - chance)
 
-    return value
+    return _over_topics([pair[0] for pair, _a, _b in rows], [same, *tie.T, np.ones(len(sides))], kappa)
 
 
 def _less_than_others(shared: _Shared) -> Row:
@@ -224,16 +245,18 @@ def _less_than_others(shared: _Shared) -> Row:
     what = "agrees with people less than they do by"
     if pairs < FEWEST_PAIRS:
         return Row(what, None, None, None, None, pairs, "%", TOO_EARLY)
-    _names, who = np.unique([name for _pair, name, _value in entries], return_inverse=True)
-    values = np.array([value for _pair, _name, value in entries])
+    topics, of_topic = np.unique([pair[0] for pair, _name, _value in entries], return_inverse=True)
+    names, who = np.unique([name for _pair, name, _value in entries], return_inverse=True)
+    t, g = len(topics), len(names)
+    totals = (
+        np.bincount(of_topic * g + who, weights, t * g).reshape(t, g)
+        for weights in ([value for _pair, _name, value in entries], np.ones(len(entries)))
+    )
 
-    def mean_over_annotators(weights: Vector) -> float:
-        sums, numbers = np.bincount(who, weights * values), np.bincount(who, weights)
-        return float((sums[numbers > 0] / numbers[numbers > 0]).mean())
+    def mean_over_annotators(*sums: Vector) -> Vector:
+        return np.asarray(np.nanmean(np.array(sums[:g]) / np.array(sums[g:]), axis=0))
 
-    topics = [pair[0] for pair, _name, _value in entries]
-    value = mean_over_annotators(np.ones(len(values)))
-    return Row(what, value, *_over_topics(topics, mean_over_annotators), None, pairs, "%")
+    return Row(what, *_bootstrap(np.hstack([*totals]), mean_over_annotators), None, pairs, "%")
 
 
 def _same(a: float, b: float) -> float:
@@ -254,22 +277,23 @@ def _counted(what: str, hits: Flags, of_others: Flags | None = None) -> Row:
     return Row(what, float(hits.mean()), low, high, human, n, "%", note)
 
 
-def _sides(judged: Beside) -> Iterator[Row]:
-    judge, human = (
-        np.array([SHARES[LETTERS[row.winner]] for row in rows]) for rows in (judged.machines[0], judged.human)
-    )
+def _sides(judged: Beside, number: int) -> Iterator[Row]:
+    rows = judged.machines[number]
+    judge, human = (np.array([SHARES[LETTERS[row.winner]] for row in own]) for own in (rows, judged.human))
     decided, others = judge[judge != HALF], human[human != HALF]
-    yield _counted("first shown wins, of decided answers", decided == 1, others == 1)
-    in_order = {(row.topic, row.a, row.b): SHARES[LETTERS[row.winner]] for row in judged.machines[0] if row.topic}
+    in_order = {(row.topic, row.a, row.b): SHARES[LETTERS[row.winner]] for row in rows if row.topic}
     both = [
         (own, 1 - in_order[topic, b, a])
         for (topic, a, b), own in in_order.items()
         if a < b and (topic, b, a) in in_order
     ]
+    # a file may name the better one first; sides that were drawn here, or asked both ways, say nothing of systems
+    is_drawn = 2 * len(both) >= NEARLY_ALL * len(rows) or all("reason" in row.extra for row in (*rows, *judged.human))
+    yield _counted(FIRST_WINS if is_drawn else FIRST_NAMED, decided == 1, others == 1)
     yield _counted("the same when the two are turned", np.array([a == b for a, b in both]))
     tied = [(a, b) for a, b in both if a + b == 1]
     yield _counted("of ties over both orders, those that are flips", np.array([a != b for a, b in tied]))
-    yield _counted("ties", judge == HALF, human == HALF)
+    yield _counted(TIES, judge == HALF, human == HALF)
 
 
 def _lengths(topics: Sequence[Evidence], shared: _Shared) -> Iterator[Row]:
@@ -288,33 +312,24 @@ def _lengths(topics: Sequence[Evidence], shared: _Shared) -> Iterator[Row]:
         return
     longer = np.array([np.log(lengths[topic, a] / lengths[topic, b]) for topic, a, b in pairs])
     longer = longer / (np.sqrt(np.square(longer).mean()) or 1.0)
-    more = np.array([shared.judge[pair] - np.mean([*shared.human[pair].values()]) for pair in pairs])
+    more = np.array([shared.judge[pair] - shared.mean[pair] for pair in pairs])
 
-    def slope(weights: Vector) -> float:
-        squares = float(weights @ np.square(longer))
-        return float(weights @ (longer * more)) / squares if squares > 0 else np.nan
-
-    value = slope(np.ones(len(pairs)))
-    yield Row(what, value, *_over_topics([pair[0] for pair in pairs], slope), None, len(pairs), "")
+    topics_of = [pair[0] for pair in pairs]
+    yield Row(what, *_over_topics(topics_of, [longer * more, np.square(longer)], _mean), None, len(pairs), "")
 
 
-def _of_systems(judged: Beside) -> tuple[list[Row], tuple[Bias, ...]]:
+def _of_systems(
+    judged: Beside, number: int, shared: _Shared, by_maker: Collection[str]
+) -> tuple[list[Row], tuple[Bias, ...]]:
     """How the judge orders systems, its bias for each, and what its help adds."""
-    answers = judged.answers
-    n = len(answers)
-    helper = Helper.of(answers, judged.of_machines, np.zeros(len(answers.systems), dtype=np.bool_))
-    if isinstance(helper, str):
-        return [Row("order of systems", None, None, None, None, n, "", f"{TOO_EARLY}: {helper}")], ()
-    alone, helped = win_rates(answers), win_rates(answers, fitter=helper.fit)
-    own = judge_fit(judged.of_machines[0]).alpha[alone.judged]
+    helped, alone, n = judged.helped_by(number, by_maker), judged.alone.rates, len(judged.answers)
+    if isinstance(helped, str):
+        why = f"{TOO_EARLY}: {why_nothing_is_borrowed(helped)}"
+        return [Row("order of systems", None, None, None, None, n, "", why)], ()
+    own = judged.fits[number].alpha[alone.judged]
     is_judged = np.isfinite(own)
     alpha, covariance = alone.effects.alpha[is_judged], alone.effects.covariance[np.ix_(is_judged, is_judged)]
-    draws = np.random.default_rng(0).multivariate_normal(alpha, covariance, size=RESAMPLES, method="eigh")
-    taus = np.array([stats.kendalltau(draw, own[is_judged]).statistic for draw in draws])
-    among = np.array([stats.kendalltau(*two).statistic for two in draws.reshape(-1, 2, is_judged.sum())])
-    low, high = np.quantile(taus, [LEVEL / 2, 1 - LEVEL / 2]).tolist()
-    tau = float(stats.kendalltau(alpha, own[is_judged]).statistic)
-    rows = [Row("order of systems (tau); people: of two such studies", tau, low, high, float(among.mean()), n, "")]
+    rows = [_order(alpha, covariance, own[is_judged], n)]
     errors = float((np.trace(covariance) - covariance.sum() / len(alpha)) / (len(alpha) - 1))
     real, what = float(alpha.var(ddof=1)) - errors, "correlation of systems, people's errors taken off"
     if real > errors / 2:
@@ -322,35 +337,44 @@ def _of_systems(judged: Beside) -> tuple[list[Row], tuple[Bias, ...]]:
         rows.append(Row(what, max(min(r, 1.0), -1.0), None, None, None, n, ""))
     else:
         rows.append(Row(what, None, None, None, None, n, "", TOO_EARLY))
-    rows.append(_within(judged, dict(zip(alone.standing.systems, alone.effects.alpha.tolist(), strict=True)), own))
-    equivalent = HelpedComparison([helped.standing], Comparison([alone.standing])).equivalent_answers
+    rows.append(_within(shared, dict(zip(alone.standing.systems, alone.effects.alpha.tolist(), strict=True)), own))
+    equivalent = helped.comparison.equivalent_answers
     rows.append(Row("with it people's answers are as sure as so many", equivalent, None, None, None, n, "answers"))
-    return rows, biases(helped.effects, helped.standing.systems)
+    return rows, helped.biases
 
 
-def _within(judged: Beside, alpha: Mapping[str, float], of_judge: Vector) -> Row:
+def _order(alpha: Vector, covariance: Matrix, of_judge: Vector, n: int) -> Row:
+    """Kendall's tau-b of both orders of systems, and what two studies of people would have."""
+    what = "order of systems (tau); people: of two such studies"
+    draws = np.random.default_rng(0).multivariate_normal(alpha, covariance, size=RESAMPLES, method="eigh")
+    a, b = np.triu_indices(len(alpha), 1)
+    of_alpha, signs, judge = (np.sign(own[..., a] - own[..., b]) for own in (alpha, draws, of_judge))
+    untied, told_apart = np.sqrt(len(a) * np.abs(judge).sum()), np.sqrt(np.abs(of_alpha).sum() * np.abs(judge).sum())
+    value = float(of_alpha @ judge / told_apart) if told_apart > 0 else None
+    among = float((signs[::2] * signs[1::2]).mean())
+    if len(alpha) < FEWEST_IN_ORDER:
+        return Row(what, value, None, None, among, n, "", FEW_SYSTEMS)
+    low, high = np.quantile(signs @ judge / untied, [LEVEL / 2, 1 - LEVEL / 2]).tolist()
+    return Row(what, value, low, high, among, n, "")
+
+
+def _within(shared: _Shared, alpha: Mapping[str, float], of_judge: Vector) -> Row:
     """The correlation of what both fits miss of an answer by their systems alone."""
-    shared = _Shared.of(judged)
     own = dict(zip(alpha, of_judge.tolist(), strict=True))
     pairs = [pair for pair in shared.human if all(np.isfinite(own[system]) for system in pair[1:])]
     what = "correlation within pairs of systems"
     if len(pairs) < FEWEST_PAIRS:
         return Row(what, None, None, None, None, len(pairs), "", TOO_EARLY)
-    missed = np.array(
-        [
-            (
-                np.mean([*shared.human[pair].values()]) - expit(alpha[pair[1]] - alpha[pair[2]]),
-                shared.judge[pair] - expit(own[pair[1]] - own[pair[2]]),
-            )
-            for pair in pairs
-        ]
+    x, y = (
+        np.array([share[pair] for pair in pairs]) - expit([of[pair[1]] - of[pair[2]] for pair in pairs])
+        for share, of in ((shared.mean, alpha), (shared.judge, own))
     )
 
-    def r(weights: Vector) -> float:
-        squares = weights @ np.square(missed)
-        return float(weights @ missed.prod(axis=1) / np.sqrt(squares.prod())) if squares.all() else np.nan
+    def r(products: Vector, of_human: Vector, of_judge: Vector) -> Vector:
+        return products / np.sqrt(of_human * of_judge)
 
-    return Row(what, r(np.ones(len(pairs))), *_over_topics([pair[0] for pair in pairs], r), None, len(pairs), "")
+    topics = [pair[0] for pair in pairs]
+    return Row(what, *_over_topics(topics, [x * y, x * x, y * y], r), None, len(pairs), "")
 
 
 def _alternative(shared: _Shared) -> Iterator[Row]:
@@ -374,55 +398,6 @@ def _alternative(shared: _Shared) -> Iterator[Row]:
             continue
         with np.errstate(divide="ignore", invalid="ignore"):
             t = np.array([(own.mean() - margin) / (own.std(ddof=1) / np.sqrt(len(own))) for own in enough])
-        p = np.nan_to_num(stats.t.cdf(t, [len(own) - 1 for own in enough]), nan=1.0)
-        won = stats.false_discovery_control(p, method="by") <= LEVEL
+        p = np.nan_to_num(scipy.stats.t.cdf(t, [len(own) - 1 for own in enough]), nan=1.0)
+        won = scipy.stats.false_discovery_control(p, method="by") <= LEVEL
         yield Row(what, float(won.mean()), None, None, None, n, "%", "passes" if won.mean() >= HALF else "fails")
-
-
-def _shown(row: Row, value: float | None) -> str:
-    if value is None:
-        return DASH
-    return f"{100 * value:.1f}%" if row.unit == "%" else f"{value:,.0f}" if row.unit else f"{value:.2f}"
-
-
-def _tables(judge: str, rows: Sequence[Row], own: Sequence[Bias], judged: Beside) -> list[Table]:
-    columns = (
-        Column("what", "what", as_text),
-        *(Column("value"), Column("low"), Column("high"), Column("people")),
-        *(Column("", "judge"), Column("", "95% interval"), Column("", "people")),
-        *(Column("n", "n"), Column("note", "note", as_text)),
-    )
-    cells: list[tuple[Cell, ...]] = []
-    for row in rows:
-        ends = DASH if row.low is None else f"[{_shown(row, row.low)}, {_shown(row, row.high)}]"
-        figures = (row.value, row.low, row.high, row.human)
-        words = (_shown(row, row.value), ends, _shown(row, row.human))
-        cells.append((row.what, *figures, *words, row.n, row.note))
-    numbers = f"{len(judged.machines[0]):,} answers by {judge}, {len(judged.human):,} by people"
-    nameless = not any(row.topic for row in judged.human)
-    note = sentences(
-        *_leans(rows),
-        f"{numbers}, which decide what is right; intervals are over topics, those of sides and ties Wilson's",
-        "Answers do not say what they are about, so that none can be compared with people's" if nameless else "",
-        "The alternative-annotator test passes nearly every judge, ties are left out of it",
-    )
-    tables = [Table("judge-card", f"{judge} beside people", columns, tuple(cells), note)]
-    if own:
-        head = (
-            Column("system", "system", as_text),
-            Column("bias", "judge above people", decimals(2)),
-            *(Column("low"), Column("high"), Column("", "95% interval"), Column("p", "p", p_value)),
-        )
-        lines = tuple((row.system, row.value, row.low, row.high, interval(row.low, row.high, 2), row.p) for row in own)
-        text = "In utilities (logits), beyond how it spreads systems; p for all systems together (Holm)."
-        tables.append(Table("judge-bias", "Bias a system", head, lines, text))
-    return tables
-
-
-def _leans(rows: Sequence[Row]) -> Iterator[str]:
-    """What is surely wrong with the judge, in sentences: a side, ties."""
-    for row in rows:
-        if row.what.startswith("first shown") and row.note in (MORE, LESS):
-            yield f"It leans to the {'first' if row.note == MORE else 'second'} shown"
-        if row.what == "ties" and row.note in (MORE, LESS):
-            yield f"It says that two are equal {'more' if row.note == MORE else 'less'} often than people do"

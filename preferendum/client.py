@@ -6,6 +6,7 @@ import http.client
 import json
 import re
 import ssl
+import sys
 import time
 import urllib.error
 import urllib.request
@@ -108,6 +109,57 @@ def _error(answer: urllib.error.HTTPError) -> ApiError:
             return ApiError(answer.code, "redirect" if where else "http", message)
 
 
+def print_progress(stored: int, total: int) -> None:
+    """Say on one line of the terminal how many answers are stored."""
+    print(f"\r{stored:,} of {total:,} answers", end="\n" if stored >= total else "", file=sys.stderr, flush=True)
+
+
+class _Spent(Exception):
+    """The budget is: what ended it."""
+
+
+class _Budget:
+    """Calls to a function, up to so many, or to so much at this price."""
+
+    def __init__(self, most_calls: int | None, most_cost: float | None, price: float) -> None:
+        if most_cost is not None and not price:
+            raise ValueError("most_cost needs cost, that of a call.")
+        self._most_calls, self._most_cost, self._price, self.calls = most_calls, most_cost, price, 0
+
+    @property
+    def cost(self) -> float:
+        return self.calls * self._price
+
+    def spend(self) -> None:
+        """Count one call more. Raises `_Spent`."""
+        if self._most_calls is not None and self.calls >= self._most_calls:
+            raise _Spent("most_calls")
+        if self._most_cost is not None and self.cost + self._price > self._most_cost * (1 + 1e-9):
+            raise _Spent("most_cost")
+        self.calls += 1
+
+
+def _call(
+    function: Callable[[Row], str | tuple[str, float]], pair: Row, tries: int, budget: _Budget
+) -> tuple[str, float | None]:
+    """The function's answer, with its confidence if it has one, in so many tries. Raises what the last one raised."""
+    for number in range(1, tries + 1):
+        budget.spend()
+        try:
+            given = function(pair)
+            answer, confidence = (given, None) if isinstance(given, str) else given
+            if answer not in pair["answers"]:
+                raise ValueError(f"{answer!r} is none of {', '.join(pair['answers'])}")
+            if confidence is not None and not 0 <= confidence <= 1:
+                raise ValueError(f"a confidence of {confidence!r}: it is a number from 0 to 1")
+            return answer, confidence
+        except Exception:
+            if number == tries:
+                raise
+            time.sleep(2.0 ** (number - 1))
+    raise ValueError(f"tries={tries}: one call at least")
+
+
 class Study:
     """A study, by the address at which a browser shows it, and a token of a user who may see it.
 
@@ -131,9 +183,11 @@ class Study:
     def __repr__(self) -> str:
         return f"Study({self.address!r})"
 
-    def upload(self, file: str | Path, timeout: float = 600.0) -> Row:
-        """Send a file and have it stored; the upload. Raises `ApiError` with every complaint about the file."""
+    def upload(self, file: str | Path, timeout: float = 600.0, columns: Row | None = None) -> Row:
+        """Send a file and have it stored; the upload. `columns`: which ones of a table hold what, such as
+        `{"topic": "doc", "text": "summary"}`. Raises `ApiError` with every complaint about the file."""
         path = f"{self._here}uploads/?filename={quote(Path(file).name)}"
+        path += f"&columns={quote(json.dumps(columns))}" if columns else ""
         return self._store(self._api.post(path, Path(file).read_bytes()), timeout)
 
     def simulate(self, timeout: float = 600.0, **settings: Any) -> Row:
@@ -175,28 +229,105 @@ class Study:
         """A link that lets annotators in; `label` is for you to know it by."""
         return str(self._api.post(f"{self._here}invitations/", settings)["link"])
 
-    def next_pair(self, machine: str, consent: int | None = None) -> Row | None:
+    def next_pair(self, machine: str, consent: int | None = None, **asked: Any) -> Row | None:
         """The pair that the machine of this name judges now: `question`, `left`, `right`; None when it has done all.
 
-        `consent`: the version of the study's text that you agree to, if it has one.
+        `consent`: the version of the study's text that you agree to, if it has one. `asked`: which pairs, by `of`:
+        "people", those that people judged, or "all" of summaries; a `share` of them; in `both_orders`.
         """
         if machine not in self._machines:
-            joined = self._api.post(f"{self._here}annotators/", {"pseudonym": machine, "consent": consent})
-            self._machines[machine] = joined["key"]
+            self._join(machine, consent)
         try:
-            return self._api.post(f"{self._here}annotators/{self._machines[machine]}/draw/", {})
+            return self._api.post(self._machines[machine], asked)
         except ApiError as error:
             if error.code not in ("done", "no_work"):
                 raise
             return None
 
-    def answer(self, pair: Row, answer: str, why: str = "", note: str = "") -> Row:
+    def answer(self, pair: Row, answer: str, why: str = "", note: str = "", confidence: float | None = None) -> Row:
         """Say which of the pair is better, by one of its `answers`: "left", "right", or what else the study allows.
 
-        `why`: some of its `reason_words`, with commas between them; `note`: a reason in your own words.
+        `why`: some of its `reason_words`, with commas between them; `note`: a reason in your own words; `confidence`:
+        how sure a machine is, from 0 to 1.
         """
-        sent = {"revision": pair["revision"], "answer": answer, "why": why, "note": note}
+        sent = {"revision": pair["revision"], "answer": answer, "why": why, "note": note, "confidence": confidence}
         return self._api.post(f"assignments/{pair['key']}/judgment/", sent)
+
+    def judge(
+        self,
+        function: Callable[[Row], str | tuple[str, float]],
+        machine: str,
+        *,
+        pairs: str | float = "people",
+        both_orders: bool = True,
+        most_calls: int | None = None,
+        most_cost: float | None = None,
+        tries: int = 4,
+        consent: int | None = None,
+        progress: Callable[[int, int], object] | None = print_progress,
+        **about: Any,
+    ) -> Row:
+        """Let a function judge as the machine of this name, until it has done all or its budget is spent.
+
+        Each answer is stored before the next call, and the study knows what is left: called again, this continues where
+        it ended. What the function raises, or another answer than the study allows, is tried again after 1, 2, 4 ...
+        seconds; the last error is raised.
+
+        Parameters
+        ----------
+        function : callable
+            Takes a pair (`question`, `prompt`, `left`, `right`, `answers`); returns one of its `answers`, or one with
+            its confidence from 0 to 1, as in ("left", 0.9).
+        pairs : str or float
+            "people": those that people judged; "all" of summaries; a number from 0 to 1: such a share of these.
+        both_orders : bool
+            Whether each pair is judged twice, the second time with its sides swapped.
+        most_calls, most_cost : int, float
+            The budget; `most_cost` needs `cost`, that of a call.
+        tries : int
+            How many calls one answer may take.
+        progress : callable, optional
+            Gets how many answers are stored, and of how many.
+        about
+            What is known of the machine: `model`, `version`, `prompt`, `temperature`, `cost`, `currency`, `maker`,
+            `made` (the systems by its maker).
+
+        Returns
+        -------
+        dict
+            `stored` answers, how many are `left`, `calls` and their `cost`; `stopped`: "" when all is done, or what
+            ended it, "most_calls" or "most_cost".
+        """
+        budget = _Budget(most_calls, most_cost, about.get("cost") or 0.0)
+        asked: Row = {"both_orders": both_orders}
+        asked |= {"of": pairs} if isinstance(pairs, str) else {"of": "all", "share": pairs}
+        self._join(machine, consent, about)
+        total = self._api.get(self._machines[machine], **asked)["answers"]
+        stored, stopped = 0, ""
+        try:
+            while (pair := self.next_pair(machine, **asked)) is not None:
+                self._answer_once(pair, *_call(function, pair, tries, budget))
+                stored += 1
+                if progress is not None:
+                    progress(stored, max(stored, total))
+        except _Spent as spent:
+            stopped = str(spent)
+        left = max(total - stored, 0) if stopped else 0
+        return {"stored": stored, "left": left, "calls": budget.calls, "cost": budget.cost, "stopped": stopped}
+
+    def _join(self, machine: str, consent: int | None, about: Row | None = None) -> None:
+        """Keep where the machine draws its pairs; say what is known of it."""
+        sent = {"pseudonym": machine, "consent": consent, "judge": about or None}
+        joined = self._api.post(f"{self._here}annotators/", sent)
+        self._machines[machine] = f"{self._here}annotators/{joined['key']}/draw/"
+
+    def _answer_once(self, pair: Row, answer: str, confidence: float | None) -> None:
+        """Answer, unless another program of the same name has."""
+        try:
+            self.answer(pair, answer, confidence=confidence)
+        except ApiError as error:
+            if error.code not in ("answered", "out_of_turn"):
+                raise
 
     def _store(self, upload: Row, timeout: float) -> Row:
         here = f"{self._here}uploads/{upload['key']}/"

@@ -12,9 +12,9 @@ from preferendum.formats.archive import study
 from preferendum.formats.archive.study_preferences import counted as counted_in
 from preferendum.formats.archive.study_records import StudyArchive
 from preferendum.formats.checks.complaints import escaped
-from preferendum.formats.readers.draft import Placed
+from preferendum.formats.readers.columns import ROLES
+from preferendum.formats.readers.draft import Named, Placed
 from preferendum.formats.readers.reading import ROWS, read_alone
-from preferendum.formats.readers.tools.catalogue import NAMED
 from preferendum.formats.records import Bundle, Complaint, Preference, Refused
 from preferendum.formats.words import number_of
 
@@ -54,7 +54,7 @@ class Data:
 Source = Data | str | os.PathLike[str] | Iterable[Any]
 
 
-def read(source: Source, *, columns: Mapping[str, str] | None = None) -> Data:
+def read(source: Source, *, columns: Named | None = None) -> Data:
     """Read judgments, topics or a study, whatever form they have.
 
     Parameters
@@ -64,9 +64,9 @@ def read(source: Source, *, columns: Mapping[str, str] | None = None) -> Data:
         DataFrame of pandas or polars; or rows as dicts. A judgment has the keys `a`, `b` and `winner` (`a`, `b`, `tie`
         or `neither`), and may have `topic`, `annotator`, `of`, `kind`, `seconds` and `at`. What is missing (None, NaN)
         is not known. A file of another tool, such as votes of Chatbot Arena, is recognised by its keys.
-    columns : mapping of str to str, optional
-        Of another tool's file, what its columns are called that hold `a`, `b`, `topic` or `annotator`, such as
-        `{"a": "chosen_model", "b": "rejected_model"}`.
+    columns : mapping of str to str or list of str, optional
+        What the columns of a table, or of another tool's file, are called that hold `a`, `b`, `winner`, `topic`,
+        `annotator` and so on, such as `{"a": "left_model", "b": "right_model", "winner": "choice"}`.
 
     Returns
     -------
@@ -89,8 +89,8 @@ def read(source: Source, *, columns: Mapping[str, str] | None = None) -> Data:
     Traceback (most recent call last):
     preferendum.formats.records.Refused: rows:1: winner: found the text "large"; expected a, b, tie or neither
     """
-    if unknown := set(columns or ()) - set(NAMED):
-        raise ValueError(f"columns: {', '.join(sorted(unknown))} is none of {', '.join(NAMED)}")
+    if unknown := set(columns or ()) - set(ROLES):
+        raise ValueError(f"columns: {', '.join(sorted(unknown))} is none of {', '.join(ROLES)}")
     if isinstance(source, Data):
         return source
     if isinstance(source, str | os.PathLike):

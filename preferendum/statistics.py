@@ -6,8 +6,9 @@ from __future__ import annotations
 import math
 
 import numpy as np
+import scipy
 from numpy.typing import NDArray
-from scipy import special, stats
+from scipy import special
 
 from preferendum.results import Bounded, Figure
 from preferendum.results.statistics import DECIMALS, Z95, wilson
@@ -113,5 +114,5 @@ def benjamini_hochberg(p: Vector) -> Vector:
     adjusted = np.full(len(p), np.nan)
     defined = np.isfinite(p)
     if defined.any():
-        adjusted[defined] = stats.false_discovery_control(p[defined])
+        adjusted[defined] = scipy.stats.false_discovery_control(p[defined])
     return adjusted

@@ -15,8 +15,8 @@ from dataclasses import dataclass, fields
 from typing import Any
 
 import numpy as np
+import scipy
 from numpy.typing import NDArray
-from scipy.stats import binom
 
 from preferendum.results import (
     Agreement,
@@ -161,11 +161,13 @@ def disputed(judgments: PairJudgments) -> tuple[DisputedPair, ...]:
 
 def _counts(judgments: PairJudgments) -> Vector:
     """(p, 3): how often each pair that two or more judged was given 0, 0.5 and 1; or 1, 0.5 and 0, the rarer of them
-    first: intervals must not depend on which text is stored first."""
+    first: intervals must not depend on which text is stored first. In an order of their own: no digit depends on which
+    pair is."""
     counts = np.zeros((int(judgments.pair.max(initial=-1)) + 1, 3))
     np.add.at(counts, (judgments.pair, np.rint(2 * judgments.value).astype(np.int64)), 1)
     counts[:, [0, 2]] = np.sort(counts[:, [0, 2]], axis=1)
-    return np.asarray(counts[counts.sum(axis=1) >= 2])
+    shared = counts[counts.sum(axis=1) >= 2]
+    return np.asarray(shared[np.lexsort(shared.T)])
 
 
 # A statistic is worked out from sums over pairs: how often each value was given (b, 3), and `_compare`d (b, 3).
@@ -246,7 +248,7 @@ def _p(counts: Vector, *, is_above: bool) -> float:
     for size, number in zip(sizes.tolist(), times.tolist(), strict=True):
         first = np.arange(size + 1)
         equal = (first * (first - 1) + (size - first) * (size - first - 1)) // 2
-        together *= np.fft.rfft(np.bincount(equal, binom.pmf(first, size, 0.5), most)) ** number
+        together *= np.fft.rfft(np.bincount(equal, scipy.stats.binom.pmf(first, size, 0.5), most)) ** number
     of_alike = np.fft.irfft(together, most)
     tail = of_alike[alike:] if is_above else of_alike[: alike + 1]
     return float(np.clip(2 * tail.sum(), 0.0, 1.0))

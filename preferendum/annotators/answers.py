@@ -19,7 +19,8 @@ class Answers:
     """The answers of one topic, in the order of time: `judgments` (a is the left sentence) and, for each of them,
     `seconds` read (nan if unknown), the `least` seconds that reading takes, whether it is `counted` in fits, whether it
     is a `repeat` of a pair that the same annotator had seen before, the `expected` share of the left sentence (nan
-    where it is unknown), and whether it is `sided`: nobody knows which sentence of an imported one was on the left.
+    where it is unknown), whether it is `sided`: nobody knows which sentence of an imported one was on the left, and the
+    share of the left one if the `longer` is preferred (nan where both are as long).
 
     `time` (m,) orders answers over topics.
     """
@@ -31,6 +32,7 @@ class Answers:
     repeat: NDArray[np.bool_]
     expected: Vector
     sided: NDArray[np.bool_]
+    longer: Vector
     time: Numbers
 
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,11 +17,14 @@ from preferendum.annotators.consistency import circularity, repeats
 from preferendum.annotators.detectors import Honesty, Responses, Suspicion, honesty, suspect
 from preferendum.annotators.reliability import Reliability
 from preferendum.results import AnnotatorFigures, Figure
+from preferendum.results.checks import ALARM, fewer_p
 from preferendum.results.statistics import Z95, share
 from preferendum.statistics import even_odds_p, finite, mean, median, robust_z
 
 Vector = NDArray[np.float64]
 
+#: What is right or wrong: the answer of another annotator to the same pair, a gold pair, a repeat.
+CHECKS = ("shared", "gold", "repeats")
 #: A robust z of log seconds below this, or hasty more often than not, from at least so many answers, raises the
 #: question whether the annotator reads.
 FAST_Z, FAST_N = -3.5, 10
@@ -32,10 +36,13 @@ def describe(topics: Sequence[Answers], annotators: int, reliability: Reliabilit
     speeds = _speeds(topics, annotators)
     responses = [_responses(topics, sheet, reliability) for sheet in own]
     honest = honesty(responses)
-    slopes = _slopes(topics, reliability)
-    return tuple(
-        _describe_one(topics, sheet, responses[k], honest, slopes[k], finite(speeds[k])) for k, sheet in enumerate(own)
-    )
+    slopes, shared = _slopes(topics, reliability), _shared(topics, annotators)
+    described = [
+        _describe_one(topics, sheet, responses[k], honest, slopes[k], finite(speeds[k]), shared[k])
+        for k, sheet in enumerate(own)
+    ]
+    totals = {name: [sum(of) for of in zip(*_counts(described, name), strict=True)] for name in CHECKS}
+    return tuple(replace(record, flags=record.flags + _failed(record.figures, totals)) for record in described)
 
 
 def _responses(topics: Sequence[Answers], sheet: Sheet, reliability: Reliability) -> Responses:
@@ -83,6 +90,7 @@ def _describe_one(
     honest: Honesty,
     slope: Figure,
     speed: float | None,
+    shared: Figure,
 ) -> AnnotatorFigures:
     order = sheet.in_time(topics)
     left = sheet.column([answers.judgments.outcome for answers in topics], order)
@@ -92,7 +100,9 @@ def _describe_one(
         "answers": Figure(float(len(left)), len(left)),
         **_times(topics, sheet, order, speed),
         **_sides(left[sheet.column([answers.sided for answers in topics], order) == 1]),
+        "longer": _longer(left, sheet.column([answers.longer for answers in topics], order)),
         "ties": _share(left == 0.5),
+        "shared": shared,
         "repeats": repeats(topics, sheet),
         "gold": _share(expected[np.isfinite(expected)] == left[np.isfinite(expected)]),
         "circles": circularity(topics, sheet),
@@ -125,6 +135,12 @@ def _sides(left: Vector) -> dict[str, Figure]:
     }
 
 
+def _longer(left: Vector, longer: Vector) -> Figure:
+    """How often the longer one, where one is longer and one is preferred."""
+    rows = np.isfinite(longer) & (left != 0.5)
+    return _share(left[rows] == longer[rows])
+
+
 def _share(happened: NDArray[np.bool_]) -> Figure:
     return share(int(happened.sum()), len(happened))
 
@@ -151,7 +167,43 @@ def _flags(figures: Mapping[str, Figure], suspicion: Suspicion) -> tuple[str, ..
     is_fast = (speed is not None and speed < FAST_Z) or (hasty is not None and hasty > 0.5)
     if is_fast and figures["seconds"].n >= FAST_N:
         flags.append("fast")
-    return (*flags, *(name for name in ("gold", "repeats") if _is_below_half(figures[name])))
+    return tuple(flags)
+
+
+def _shared(topics: Sequence[Answers], annotators: int) -> list[Figure]:
+    """How often each annotator gave the answer of another one to the same pair, with each answer compared once: with
+    the one before it, so that the comparisons of a pair with many answers hardly depend on each other.
+    """
+    same, compared = np.zeros(annotators, dtype=np.int64), np.zeros(annotators, dtype=np.int64)
+    for answers in topics:
+        of_pair: dict[tuple[int, int], list[tuple[int, float]]] = {}
+        judgments = answers.judgments
+        for row in np.flatnonzero(answers.counted & ~answers.repeat).tolist():
+            a, b, outcome = int(judgments.a[row]), int(judgments.b[row]), float(judgments.outcome[row])
+            given = of_pair.setdefault((min(a, b), max(a, b)), [])
+            given.append((int(judgments.annotator[row]), outcome if a < b else 1 - outcome))
+        for given in of_pair.values():
+            for (annotator, answer), (other, another) in zip(given, [given[-1], *given], strict=False):
+                if annotator != other:
+                    compared[annotator] += 1
+                    same[annotator] += answer == another
+    return [share(k, n, chance=0.5) for k, n in zip(same.tolist(), compared.tolist(), strict=True)]
+
+
+def _counts(described: Sequence[AnnotatorFigures], name: str) -> list[tuple[int, int]]:
+    """How many checks of this name each annotator has right, and of how many."""
+    return [(record.figures[name].count, record.figures[name].n) for record in described]
+
+
+def _failed(figures: Mapping[str, Figure], totals: Mapping[str, Sequence[int]]) -> tuple[str, ...]:
+    """The checks that an annotator has right less often than a coin, or too seldom for one of the others."""
+    failed = []
+    for name in CHECKS:
+        k, n = figures[name].count, figures[name].n
+        right, of = totals[name]
+        if _is_below_half(figures[name]) or (n and fewer_p(k, n, right - k, of - n) <= ALARM):
+            failed.append(name)
+    return tuple(failed)
 
 
 def _is_below_half(figure: Figure) -> bool:

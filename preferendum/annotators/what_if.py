@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
-from scipy import stats
+import scipy
 
 from preferendum.results import Agreement, Difference, Outcome, Standing, WhatIf
 from preferendum.scoring.ranking import Comparison
@@ -81,4 +81,4 @@ def _correlation(pairs: Sequence[tuple[float, float]], kind: str) -> float | Non
     x, y = np.array(pairs).T if pairs else (np.zeros(0), np.zeros(0))
     if len(x) < 2 or np.ptp(x) == 0 or np.ptp(y) == 0:
         return None
-    return finite((stats.kendalltau(x, y) if kind == "kendall" else stats.pearsonr(x, y)).statistic)
+    return finite((scipy.stats.kendalltau(x, y) if kind == "kendall" else scipy.stats.pearsonr(x, y)).statistic)

@@ -39,7 +39,8 @@ exit status: 0 done; 2 input refused, with the reasons on standard error; 1 anyt
 
 def main(arguments: Sequence[str] | None = None, program: str = PROGRAM) -> int:
     """Run one command; the exit status. `program`: how it is called."""
-    options = _parser(program).parse_args(arguments)
+    given = sys.argv[1:] if arguments is None else list(arguments)
+    options = _parser(program, *given[:1]).parse_args(given)
     try:
         _check_writable(options.output)
         output = _run(options)
@@ -72,7 +73,8 @@ def evaluate(*arguments: str | os.PathLike[str]) -> Any:
     `evaluate("score", "topics.jsonl", "--preferences", "preferences.csv")`. Raises `Refused` and `InputError` for
     input that is refused, `SystemExit` for arguments that the command does not know.
     """
-    output = _run(_parser(PROGRAM).parse_args([os.fspath(argument) for argument in arguments]))
+    given = [os.fspath(argument) for argument in arguments]
+    output = _run(_parser(PROGRAM, *given[:1]).parse_args(given))
     return output if isinstance(output, str) else output.data
 
 
@@ -85,7 +87,7 @@ def _run(options: argparse.Namespace) -> Output | str:
     return with_left_out(output, options.left_out)
 
 
-def _parser(program: str) -> argparse.ArgumentParser:
+def _parser(program: str, asked: str | None = None) -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         prog=program,
         description="Scores summaries by people's preferences: the mathematics of Preferendum without its website.",
@@ -95,7 +97,7 @@ def _parser(program: str) -> argparse.ArgumentParser:
     )
     parser.add_argument("--version", action="version", version=f"Preferendum {__version__}")
     commands = parser.add_subparsers(title="commands", metavar="COMMAND", required=True)
-    for command in all_commands():
+    for command in all_commands(asked):
         usage = f"{program} {command.name} {command.takes} [options]"
         sub = commands.add_parser(
             command.name, usage=usage, help=command.help, description=command.description, allow_abbrev=False

@@ -39,7 +39,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace) -> str:
-    topics = common.bundle_from(options.topics).topics
+    topics = common.bundle_from(options.topics, options.columns).topics
     texts = [evidence(topic) for topic in topics]
     if without := [topic.topic_id for topic in texts if not topic.sentences]:
         common.note(f"{common.some_topics(without)}: no documents, so no summaries")

@@ -19,10 +19,11 @@ from preferendum.cli.tables import Table, as_csv
 from preferendum.counted import left_out_in_words, of_kinds
 from preferendum.evidence import AS_PUBLISHED, Evidence, Settings, evidence, with_bases
 from preferendum.fit.similarity import similarity
-from preferendum.formats import Bundle, Preference, existing_from, read
+from preferendum.formats import Bundle, Existing, Preference, existing_from, read
 from preferendum.formats.archive import study
+from preferendum.formats.readers.columns import ROLES
+from preferendum.formats.readers.draft import Named
 from preferendum.formats.readers.late import METRIC_SCORES
-from preferendum.formats.readers.tools.catalogue import NAMED
 from preferendum.formats.settings import KINDS_COUNTED, SCORING, Setting, StudySettings, as_word, idle_among
 from preferendum.scoring import simulate
 from preferendum.scoring.simulations import Source, has_source, sentence_values
@@ -64,13 +65,20 @@ class Command:
     makes_file: bool = False
 
 
+#: What columns hold that judgments alone have.
+_OF_JUDGMENTS = ("a", "b", "winner", "annotator", "seconds", "at", "of")
+
+
 def add_input(parser: argparse.ArgumentParser, *, in_place_of_people: bool = True) -> None:
     """TOPICS, and where judgments come from; whether simulated ones may take the place of people's."""
     add_topics(parser)
     group = parser.add_argument_group("judgments")
     source = group.add_mutually_exclusive_group()
     source.add_argument(
-        "--preferences", metavar="FILE", type=Path, help="preferences as JSON Lines or CSV; default: those in TOPICS"
+        "--preferences",
+        metavar="FILE",
+        type=Path,
+        help="judgments, as `rank` reads them; default: those in TOPICS",
     )
     if in_place_of_people:
         source.add_argument(
@@ -95,8 +103,10 @@ def add_topics(parser: argparse.ArgumentParser) -> None:
         "topics",
         metavar="TOPICS",
         type=Path,
-        help="topics as JSON Lines, a folder, or a ZIP file, such as that of an exported study (docs/formats.md)",
+        help="topics as JSON Lines, a table, a folder, or a ZIP file, such as that of an exported study "
+        "(docs/formats.md)",
     )
+    add_columns(parser)
 
 
 def add_judgments(parser: argparse.ArgumentParser) -> None:
@@ -107,19 +117,28 @@ def add_judgments(parser: argparse.ArgumentParser) -> None:
         type=Path,
         help="judgments: ours, another tool's, or an exported study (docs/formats.md)",
     )
+    add_columns(parser)
+
+
+def add_columns(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--columns",
         metavar="KEY=COLUMN,...",
-        type=_columns,
-        help="columns of another tool's file that hold a, b, topic or annotator: a=chosen_model,b=rejected_model",
+        type=columns,
+        help="which columns of a table, or of another tool's file, hold what: topic=doc,text=summary or "
+        "a=left_model,b=right_model,winner=choice (docs/formats.md); with --preferences, columns of either file, and "
+        "topic twice if both call it otherwise",
     )
 
 
-def _columns(text: str) -> dict[str, str]:
-    pairs = [part.partition("=") for part in text.split(",")]
-    if any(key not in NAMED or not column for key, _sign, column in pairs):
-        raise argparse.ArgumentTypeError(f"{text!r}: expected KEY=COLUMN, where KEY is {', '.join(NAMED)}")
-    return {key: column for key, _sign, column in pairs}
+def columns(text: str) -> Named:
+    """What `--columns` says, by key; a key that is given several times has several columns."""
+    named: dict[str, list[str]] = {}
+    for key, _sign, column in (part.partition("=") for part in text.split(",")):
+        if key not in ROLES or not column:
+            raise argparse.ArgumentTypeError(f"{text!r}: expected KEY=COLUMN, where KEY is {', '.join(ROLES)}")
+        named.setdefault(key, []).append(column)
+    return {key: given[0] if len(given) == 1 else given for key, given in named.items()}
 
 
 def add_settings(parser: argparse.ArgumentParser) -> None:
@@ -181,17 +200,21 @@ def load(options: argparse.Namespace, settings: Settings, *, judgments_needed: b
         if options.counted_kinds:
             raise InputError(f"{options.topics} is an exported study, whose settings say which kinds count")
         return with_bases(list(evidence_of(study.read(options.topics))))
-    bundle = bundle_from(options.topics)
+    of_topics, of_judgments = _columns_of_each(options.columns or {}, options.preferences)
+    bundle = bundle_from(options.topics, of_topics)
     if options.simulate:
         pairs = PAIRS if options.pairs is None else options.pairs
         return _simulated(bundle, options.simulate, settings, pairs, options.seed)
-    preferences = _counted(_preferences(options.preferences, bundle, judgments_needed), options, judgments_needed)
+    given = _preferences(options.preferences, of_judgments, bundle, judgments_needed)
+    preferences = _counted(given, options, judgments_needed)
     return with_bases([evidence(topic, preferences) for topic in bundle.topics])
 
 
-def bundle_from(path: Path) -> Bundle:
-    """What TOPICS holds, which must be topics; notes say what was passed over."""
-    bundle = read(path)
+def bundle_from(path: Path, columns: Named | None = None) -> Bundle:
+    """What TOPICS holds, which must be topics, or summaries that begin some; notes say what was passed over."""
+    bundle = read(path, columns=columns)
+    if bundle.summaries and not bundle.topics:
+        bundle = read(path, columns=columns, existing=Existing({}))
     _remark(bundle)
     if not bundle.topics:
         raise InputError(f"{path}: contains no topics, only tables about topics")
@@ -259,12 +282,26 @@ def _simulated(bundle: Bundle, source: Source, settings: Settings, pairs: int, s
     return simulated
 
 
-def _preferences(path: Path | None, bundle: Bundle, needed: bool) -> Sequence[Preference]:
+def _columns_of_each(named: Named, preferences: Path | None) -> tuple[Named, Named]:
+    """The columns of TOPICS and of --preferences. A topic's are the texts', if any texts' are named, and the
+    judgments' otherwise; a second one is the judgments'."""
+    if preferences is None:
+        return named, {}
+    judged = {role: column for role, column in named.items() if role in _OF_JUDGMENTS}
+    texts = {role: column for role, column in named.items() if role not in _OF_JUDGMENTS}
+    if isinstance(topic := named.get("topic"), list) and len(topic) == 2:
+        return texts | {"topic": topic[0]}, judged | {"topic": topic[1]}
+    if judged and texts.keys() == {"topic"}:
+        return {}, named
+    return texts, judged
+
+
+def _preferences(path: Path | None, columns: Named, bundle: Bundle, needed: bool) -> Sequence[Preference]:
     if path is None:
         if needed and not bundle.preferences:
             raise InputError("there are no judgments: give --preferences FILE, or --simulate references")
         return bundle.preferences
-    imported = read(path, existing=existing_from(bundle.topics))
+    imported = read(path, existing=existing_from(bundle.topics), columns=columns)
     _remark(imported)
     if not imported.preferences:
         raise InputError(f"{path}: there are no preferences in it")

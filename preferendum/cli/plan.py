@@ -8,21 +8,25 @@ from dataclasses import asdict, replace
 from statistics import fmean
 from typing import get_args
 
-from preferendum.boards import percent
 from preferendum.cli import common
 from preferendum.cli.common import Command, InputError, Output
-from preferendum.evidence import Evidence, Settings
+from preferendum.evidence import Evidence, Judgments
 from preferendum.fit.effects import USUAL_ITEM, USUAL_SYSTEM, Variances
+from preferendum.fit.preference_matrix import Estimate
 from preferendum.formats.records import Of
 from preferendum.formats.settings import StudySettings
 from preferendum.metrics.names import WIN_RATE
-from preferendum.results import Ground, SummaryForecast, to_json
-from preferendum.results.planning import POWER, seconds_of
+from preferendum.results import Forecast, SummaryForecast, to_json
+from preferendum.results.ground import EARLIEST
+from preferendum.results.outlook import Outlook, halfwidth
+from preferendum.results.planning import Pace, seconds_of
 from preferendum.results.scores import is_tested
 from preferendum.scoring import planning, planning_summaries
+from preferendum.scoring.evaluate import bounds_of, score
 from preferendum.scoring.planning import RUNS, TYPICAL, TYPICAL_TIES, Assumed, Prepared
+from preferendum.scoring.ranking import Comparison
 from preferendum.scoring.summary_answers import answers_of
-from preferendum.scoring.win_rate import win_rates
+from preferendum.scoring.win_rate import ENDS, win_rates
 from preferendum.show.analyses import forecast
 from preferendum.show.analyses.forecast import StudyForecast
 from preferendum.text import tokens
@@ -79,7 +83,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         type=common.above_zero,
         help="for a judgment (default: what those at hand took, or by the words to be read)",
     )
-    group.add_argument("--pay", metavar="X", type=common.above_zero, help="an hour, in any currency")
+    group.add_argument("--pay", metavar="X", type=common.above_zero, help="an hour")
+    group.add_argument("--currency", metavar="NAME", default="", help="of the pay, such as EUR")
     group.add_argument("--stop-rule", action="store_true", help="verdicts hold however often somebody looks")
     group.add_argument("--runs", metavar="N", type=common.positive, default=RUNS, help=f"studies (default: {RUNS})")
     common.add_settings(parser)
@@ -95,22 +100,32 @@ def run(options: argparse.Namespace) -> Output:
     lengths = [len(topic.sentences) for topic in topics]
     if max(lengths) < 2:
         raise InputError("every topic has one sentence, and judgments are about two")
+    judged = [topic for topic in topics if len(topic.judgments)]
+    fits = [
+        (topic, prepared, fitted)
+        for topic in common.progress(judged, "fitting topic")
+        for prepared in [Prepared.of(topic, settings)]
+        if (fitted := prepared.fit(topic.judgments, settings)) is not None
+    ]
     report = planning.forecast(
         topics,
         settings,
         options.at or planning.usual_sizes(lengths),
-        _assumed(topics, settings, options),
+        _assumed([(fitted, topic.judgments, len(topic.sentences)) for topic, _texts, fitted in fits], options),
         stop_rule=options.stop_rule,
         runs=options.runs,
         seed=options.seed,
         watched=lambda steps: common.progress(steps, "simulating: topic"),
     )
+    standings = [
+        score(prepared.texts, fitted, settings).standing_by(topic.annotators) for topic, prepared, fitted in fits
+    ]
+    compared = Comparison(standings, is_tested=is_tested(settings.score))
+    outlook = _outlook(options, compared, bounds_of(settings.score), sum(len(own.judgments) for own in judged), report)
     words = [len(tokens(sentence)) for topic in topics for sentence in topic.sentences]
-    seconds = options.seconds or planning.seconds_of(topics) or seconds_of(2 * fmean(words))
-    planned = StudyForecast(report, settings.score, 0, seconds, False, Ground())
-    needed = report.needed(options.difference) if options.difference and is_tested(settings.score) else None
+    pace = _pace(options, planning.seconds_of(topics), 2 * fmean(words))
     notes = f"Variance of utilities {report.variance:.2f}, share of similarity {report.share:.2f}; seed {report.seed}."
-    output = _output(planned, needed, [forecast.verdict(planned, options.difference), notes], options)
+    output = _output(StudyForecast(outlook, settings.score, pace), report, [notes], options)
     return replace(output, data={**output.data, "settings": asdict(settings)})
 
 
@@ -118,40 +133,62 @@ def _of_summaries(loaded: Sequence[Evidence], options: argparse.Namespace) -> Ou
     topics = [topic for topic in loaded if len(topic.summaries) > 1]
     if not topics:
         raise InputError("no topic has two summaries to compare")
-    report = _summaries_forecast(topics, options.at or planning_summaries.SIZES)
-    taken = [own.seconds for topic in topics for own in topic.between_summaries if own.seconds is not None]
-    planned = StudyForecast(
-        report, WIN_RATE, 0, options.seconds or (fmean(taken) if taken else report.seconds), False, Ground()
-    )
-    variances = Variances(report.system_variance, report.item_variance)
-    notes = [
-        forecast.verdict(planned, None),
-        f"Variance of systems {variances.system:.2f}, of their summaries {variances.item:.2f}.",
-    ]
-    needed = None
-    if options.difference:
-        error = report.error_for(options.difference)
-        needed = planning_summaries.answers_for(report.systems, report.topics, error, variances)
-        enough = "no number of answers: it takes more topics" if needed is None else f"{needed:,} answers a topic"
-        notes.append(
-            f"A difference of {percent(options.difference)} is told apart in {POWER:.0%} of studies with {enough}."
-        )
-    return _output(planned, needed, notes, options)
-
-
-def _output(planned: StudyForecast, needed: int | None, about: Sequence[str], options: argparse.Namespace) -> Output:
-    table = forecast.table(planned, options.difference, planned.seconds, options.pay)
-    asked = {"seconds": planned.seconds, "pay": options.pay, "difference": options.difference, "needed": needed}
-    notes = [*about, f"{planned.seconds:.0f} s a judgment.", table.note, *forecast.notes(planned)]
-    return Output([replace(table, note=" ".join(notes))], table, {**to_json(planned.record), **asked})
-
-
-def _summaries_forecast(topics: Sequence[Evidence], sizes: Sequence[int]) -> SummaryForecast:
     answers = answers_of(topics)
-    variances = win_rates(answers).effects.variances if len(answers) else Variances(USUAL_SYSTEM, USUAL_ITEM)
+    rates = win_rates(answers) if len(answers) else None
+    variances = rates.effects.variances if rates and len(answers) >= EARLIEST else Variances(USUAL_SYSTEM, USUAL_ITEM)
     systems = {summary.system for topic in topics for summary in topic.summaries}
     words = [len(tokens(" ".join(summary.sentences))) for topic in topics for summary in topic.summaries]
-    return planning_summaries.forecast(sizes, len(systems), len(topics), 2 * fmean(words), variances, len(answers))
+    size = len(systems), len(topics), 2 * fmean(words)
+    learnt_from = len(answers) if len(answers) >= EARLIEST else 0
+    report = planning_summaries.forecast(options.at or planning_summaries.SIZES, *size, variances, learnt_from)
+    compared = Comparison([rates.standing] if rates else [])
+    outlook = _outlook(options, compared, ENDS, len(answers), report)
+    taken = [own.seconds for topic in topics for own in topic.between_summaries if own.seconds is not None]
+    pace = _pace(options, fmean(taken) if taken else None, report.words)
+    notes = f"Variance of systems {variances.system:.2f}, of their summaries {variances.item:.2f}."
+    return _output(StudyForecast(outlook, WIN_RATE, pace), report, [notes], options)
+
+
+def _outlook(
+    options: argparse.Namespace,
+    compared: Comparison,
+    bounds: tuple[float, float],
+    now: int,
+    report: Forecast | SummaryForecast,
+) -> Outlook:
+    """Where a study with these judgments is."""
+    ground = compared.ground
+    differences = compared.differences()
+    return Outlook.of(
+        *(options.compares, now, ground.annotators),
+        *(halfwidth(differences), compared.ranked(*bounds), ground),
+        planned_share=differences[0].planned_share if differences else None,
+        topics=report.topics,
+        planned=max(options.at or [0]) * report.topics,
+        expected=report,
+    )
+
+
+def _pace(options: argparse.Namespace, taken: float | None, words: float) -> Pace:
+    if options.seconds:
+        return Pace(options.seconds, "said")
+    return Pace(seconds_of(words), "read") if taken is None else Pace(taken, "taken")
+
+
+def _output(
+    planned: StudyForecast,
+    report: Forecast | SummaryForecast,
+    about: Sequence[str],
+    options: argparse.Namespace,
+) -> Output:
+    outlook, unit = planned.outlook, planned.unit
+    asked = forecast.Asked(options.difference and unit.times * options.difference, options.pay, options.currency)
+    table = forecast.table(planned, asked, [point.judgments * outlook.topics for point in report.points])
+    needed = outlook.answers_to_tell(options.difference) if options.difference and planned.is_tested else None
+    own = {"difference": options.difference, "pay": options.pay, "currency": options.currency, "needed": needed}
+    data = {**to_json(report), "now": outlook.now, "margin": outlook.half, "seconds": planned.pace.seconds, **own}
+    notes = [forecast.verdict(planned, asked), *about, table.note, forecast.note(planned)]
+    return Output([replace(table, note=" ".join(notes))], table, data)
 
 
 COMMAND = Command(
@@ -165,13 +202,7 @@ COMMAND = Command(
 )
 
 
-def _assumed(topics: Sequence[Evidence], settings: Settings, options: argparse.Namespace) -> Assumed:
-    judged = [topic for topic in topics if len(topic.judgments)]
-    fits = [
-        (fitted, topic.judgments, len(topic.sentences))
-        for topic in common.progress(judged, "fitting topic")
-        if (fitted := Prepared.of(topic, settings).fit(topic.judgments, settings)) is not None
-    ]
+def _assumed(fits: Sequence[tuple[Estimate, Judgments, int]], options: argparse.Namespace) -> Assumed:
     usual = replace(TYPICAL, ties=options.ties)
     assumed = replace(
         planning.learnt(fits) or usual,

@@ -7,11 +7,11 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
-from preferendum.boards import Rated, percent, rated, score_board, win_rate_board
+from preferendum.boards import Rated, rated, score_board, win_rate_board
 from preferendum.cli import common, win_rates
 from preferendum.cli.common import Command, InputError, Output
 from preferendum.cli.tables import Table
-from preferendum.cli.win_rates import LABEL
+from preferendum.cli.win_rates import unit_with_label
 from preferendum.evidence import UNDETERMINED_PRIOR, Evidence, Settings
 from preferendum.formats.words import number_of
 from preferendum.results import SystemResult, to_json
@@ -125,7 +125,8 @@ def _topic_table(result: TopicResult, label: str, summaries: Rated | None) -> Ta
     judgments = number_of(result.judgments, "judgment") + (f" ({label})" if label else "")
     unit = unit_of(result.settings.score, [(summary.score, summary.low, summary.high) for summary in result.summaries])
     beside = summaries.summaries[result.topic_id] if summaries else {}
-    also = (LABEL,) if beside else ()
+    rates, label_of_rates = unit_with_label(beside.values())
+    also = (label_of_rates,) if beside else ()
     if result.judgments == 0:
         judgments = "no judgments, so the scores say nothing yet"
     return Table(
@@ -140,7 +141,7 @@ def _topic_table(result: TopicResult, label: str, summaries: Rated | None) -> Ta
             )
             for summary in sorted(result.summaries, key=_best_first)
         ),
-        shows=_shows(result.settings, unit) | {LABEL: percent},
+        shows=_shows(result.settings, unit) | {label_of_rates: rates.show},
     )
 
 

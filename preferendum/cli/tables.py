@@ -63,7 +63,8 @@ def as_latex(tables: Sequence[Table | shown.Table]) -> str:
 def _text(table: Table | shown.Table) -> str:
     if isinstance(table, shown.Table):
         return text.as_text(table)
-    return "\n".join([*filter(None, map(one_line, (table.title, *table.notes))), *text.aligned(*_laid_out(table))])
+    title, *notes = map(one_line, (table.title, *table.notes))
+    return "\n".join(filter(None, [title, *text.aligned(*_laid_out(table)), *notes]))
 
 
 def _latex(table: Table | shown.Table) -> str:

@@ -2,22 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from typing import Any
 
-from preferendum.boards import Rated, percent
+from preferendum.boards import Rated
 from preferendum.cli.tables import Table
 from preferendum.evidence import Evidence
 from preferendum.formats.words import number_of
+from preferendum.metrics.names import WIN_RATE
 from preferendum.results import SystemResult, to_json
 from preferendum.results.statistics import Mean
-from preferendum.show.shown import Cell, Show
+from preferendum.show.points import Unit, unit_of
+from preferendum.show.shown import Cell
 
-LABEL = "win rate"
 
-
-SHOWS: Mapping[str, Show] = dict.fromkeys((LABEL, "low", "high"), percent)
+def unit_with_label(rates: Iterable[SystemResult | Mean]) -> tuple[Unit, str]:
+    """How win rates of a topic are read, and the head of their column."""
+    unit = unit_of(WIN_RATE, [(own.score, own.low, own.high) for own in rates])
+    return unit, unit.named("win rate")
 
 
 def as_json(own: Rated) -> dict[str, Any]:
@@ -51,15 +54,16 @@ def topic_tables(topics: Sequence[Evidence], own: Rated) -> Iterator[Table]:
         human = {summary.system: summary.human for summary in topic.summaries}
         dimensions = sorted({dimension for scores in human.values() for dimension in scores})
         rows = own.summaries[topic.topic_id].values()
+        unit, label = unit_with_label(rows)
         yield Table(
             title=f"Topic {topic.topic_id}",
             notes=(number_of(own.answers[topic.topic_id, ""], "answer"),),
-            columns=("system", LABEL, "low", "high", *dimensions),
+            columns=("system", label, "low", "high", *dimensions),
             rows=tuple(
                 (mean.system, mean.score, mean.low, mean.high, *map(human[mean.system].get, dimensions))
                 for mean in rows
             ),
-            shows=SHOWS,
+            shows=dict.fromkeys((label, "low", "high"), unit.show),
         )
 
 

@@ -62,9 +62,9 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
+import scipy
 from numpy.typing import NDArray
 from scipy import linalg
-from scipy.optimize import brentq
 from scipy.special import expit
 
 from preferendum.evidence import Judgments
@@ -313,7 +313,9 @@ def _without_replacement(mixture: Matrix, share: float) -> Matrix | None:
     if share > 1 - _FEW:
         return None
     every = mixture[np.triu_indices(len(mixture), 1)]
-    time = brentq(lambda t: float(np.mean(-np.expm1(-t * every))) - share, 0.0, -np.log(1 - share) / every.min())
+    time = scipy.optimize.brentq(
+        lambda t: float(np.mean(-np.expm1(-t * every))) - share, 0.0, -np.log(1 - share) / every.min()
+    )
     return np.asarray(-np.expm1(-time * mixture) / share)
 
 

@@ -57,6 +57,8 @@ ITEMS_FOR_EVIDENCE, TOPICS_FOR_EVIDENCE = 1500, 5
 #: Systems are fitted under a prior so many times as wide as they are thought to differ: it keeps systems with few
 #: answers from infinity, and draws the others hardly together. (With 1, intervals of few systems cover 92 %.)
 BROADER = 4.0
+#: From so many summaries of a topic on it pays to keep those apart that were compared least.
+MANY = 300
 #: How exactly conjugate gradients solve for a step.
 FORCING = 1e-4
 
@@ -139,6 +141,25 @@ class Borrowed:
 
 
 @dataclass(frozen=True, slots=True)
+class Parts:
+    """A of many summaries, most of them compared with few others: those `apart`, never compared with each other, hang
+    on the `rest` alone. [[diag(alone) + G C G', G C], [C G', C]]."""
+
+    apart: Places
+    rest: Places
+    alone: Vector
+    G: sparse.csr_array
+    C: Matrix
+
+    def times(self, X: Matrix) -> Matrix:
+        """A X, for X (n, m)."""
+        product, own = np.empty_like(X), X[self.apart]
+        product[self.rest] = of_rest = self.C @ (X[self.rest] + self.G.T @ own)
+        product[self.apart] = self.alone[:, None] * own + self.G @ of_rest
+        return product
+
+
+@dataclass(frozen=True, slots=True)
 class TopicItems:
     """A topic that answers are about: its places among the summaries, `items`, and among the pairs; the `systems` (n,)
     of the summaries, and A (n, n)."""
@@ -149,7 +170,12 @@ class TopicItems:
     systems: Places
     A: Matrix
     log_det: float
+    parts: Parts | None
     variance: float
+
+    def times(self, X: Matrix) -> Matrix:
+        """A X, for X (n, m)."""
+        return np.asarray(self.A @ X) if self.parts is None else self.parts.times(X)
 
     @property
     def precision(self) -> Matrix:
@@ -221,6 +247,7 @@ def fit(
     tol: float = 1e-9,
     max_iterations: int = 100,
     borrowed: Borrowed | None = None,
+    near: Effects | None = None,
 ) -> Effects:
     """Find the effects of greatest posterior density; the prior of alpha is `BROADER`, or what is borrowed.
 
@@ -232,6 +259,7 @@ def fit(
     variances : the likeliest if not given
     tol, max_iterations : of Newton's method
     borrowed : what machines say of systems and summaries
+    near : the effects under another `borrowed.variances`, from which the search starts
     """
     chosen = variances or likely_variances(items)
     s = items.systems
@@ -239,14 +267,19 @@ def fit(
     columns = np.zeros((len(items), 0)) if borrowed is None else borrowed.columns(items)
     whole = s + columns.shape[1]
     equations = _Equations(items, np.sqrt(own), float(np.sqrt(chosen.item)), columns)
-    solution = newton.solve(equations, np.zeros(whole + len(items)), tol, max_iterations)
+    start = np.zeros(whole + len(items))
+    if near is not None and borrowed is not None:
+        of_systems_alone = near.alpha - borrowed.of_systems @ near.coefficients[: borrowed.of_systems.shape[1]]
+        scaled = of_systems_alone / np.sqrt(own), near.coefficients, near.deviations / np.sqrt(chosen.item)
+        start = np.concatenate(scaled)
+    solution = newton.solve(equations, start, tol, max_iterations)
     z, theta = solution.theta, equations.theta(solution.theta)
     precision, answered = np.diag(np.concatenate([1 / own, np.ones(whole - s)])), np.zeros((whole, whole))
     log_det = float(np.log(own).sum())
     for topic in _topics(items, chosen, items.pairs.scores(theta)[1]):
         informed = topic.precision
         _add(precision, topic.systems, informed, columns[topic.items])
-        _add(answered, topic.systems, topic.A @ informed, columns[topic.items])
+        _add(answered, topic.systems, topic.times(informed), columns[topic.items])
         log_det += topic.log_det
     joint, of_systems = _inverse(precision)
     alpha, covariance, of_answers = np.sqrt(own) * z[:s], joint, joint @ answered @ joint
@@ -348,11 +381,43 @@ def _topics(items: Items, variances: Variances, curvature: Vector) -> Iterator[T
     for topic, own, compared in items.by_topic():
         n = own.stop - own.start
         first, second = pairs.first[compared] - own.start, pairs.second[compared] - own.start
-        H = np.zeros((n, n))
-        H[first, second] = H[second, first] = -variances.item * curvature[compared]
-        np.fill_diagonal(H, 1 - H.sum(axis=1))
-        A, log_det = _inverse(H)
-        yield TopicItems(topic, own, compared, items.system[own], A, log_det, variances.item)
+        weight = variances.item * curvature[compared]
+        yield TopicItems(topic, own, compared, items.system[own], *_solved(n, first, second, weight), variances.item)
+
+
+def _solved(n: int, first: Places, second: Places, weight: Vector) -> tuple[Matrix, float, Parts | None]:
+    """A, and the logarithm of the determinant of its inverse H; and its parts if these are many summaries."""
+    H = np.zeros((n, n))
+    H[first, second] = H[second, first] = -weight
+    np.fill_diagonal(H, 1 - H.sum(axis=1))
+    if n < MANY:
+        return *_inverse(H), None
+    is_apart = _apart(n, first, second)
+    apart, rest = np.flatnonzero(is_apart), np.flatnonzero(~is_apart)
+    alone, link = 1 / H.diagonal()[apart], sparse.csr_array(H[np.ix_(apart, rest)])
+    G = sparse.csr_array(-alone[:, None] * link)
+    C, log_det = _inverse(H[np.ix_(rest, rest)] + (link.T @ G).toarray())
+    parts = Parts(apart, rest, alone, G, C)
+    A, G_C = H, G @ C
+    A[np.ix_(rest, rest)], A[np.ix_(apart, rest)], A[np.ix_(rest, apart)] = C, G_C, G_C.T
+    A[np.ix_(apart, apart)] = G @ G_C.T
+    A[apart, apart] += alone
+    return A, log_det - float(np.log(alone).sum()), parts
+
+
+def _apart(n: int, first: Places, second: Places) -> NDArray[np.bool_]:
+    """(n,): summaries that were never compared with each other, those first that were compared least."""
+    ends, others = np.concatenate([first, second]), np.concatenate([second, first])
+    rank = np.argsort(np.argsort(np.bincount(ends, minlength=n), kind="stable"))
+    left, chosen = np.ones(n, dtype=np.bool_), np.zeros(n, dtype=np.bool_)
+    while left.any():
+        lowest = np.full(n, n)
+        np.minimum.at(lowest, ends, np.where(left[others], rank[others], n))
+        new = left & (rank < lowest)
+        chosen |= new
+        left &= ~new
+        left[others[new[ends]]] = False
+    return chosen
 
 
 def _precision(items: Items, variances: Variances, topics: Sequence[TopicItems]) -> Matrix:

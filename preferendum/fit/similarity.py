@@ -280,7 +280,7 @@ class WordSimilarity:
                 unknown.append(0)
             else:
                 ids = [vocabulary[word] for word in words if word in vocabulary]
-                unknown.append(sum(word not in vocabulary for word in set(words)))
+                unknown.append(len(set(words) - vocabulary.keys()))
             every += ids
             lengths.append(len(ids))
         width = max(len(vocabulary), 1)

@@ -15,8 +15,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
+import scipy
 from scipy import sparse
-from scipy.optimize import brentq
 from scipy.sparse import csgraph
 from scipy.sparse.linalg import LinearOperator, cg
 
@@ -144,7 +144,7 @@ def _common_level(theta: Vector, prior: float) -> float:
     """The c at which sum_i (1 - v_i / e^c) / (1 + v_i / e^c) = 0; without a prior, the mean of log v."""
     if prior == 0:
         return float(theta.mean())
-    return float(brentq(lambda level: np.tanh((theta - level) / 2).sum(), theta.min(), theta.max()))
+    return float(scipy.optimize.brentq(lambda level: np.tanh((theta - level) / 2).sum(), theta.min(), theta.max()))
 
 
 class _ScoreEquations:

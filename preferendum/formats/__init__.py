@@ -17,7 +17,9 @@ from preferendum.formats.records import (
     ExistingTopic,
     Preference,
     Refused,
+    Seen,
     Summary,
     Text,
     Topic,
+    Turn,
 )

@@ -19,16 +19,26 @@ Of = Literal["sentences", "summaries"]
 #: What annotators are.
 Kind = Literal["human", "machine", "simulated"]
 KINDS: tuple[str, ...] = get_args(Kind)
+#: Who speaks in a conversation; the assistant is the system that is judged.
+Role = Literal["user", "assistant", "system"]
 
 
 @dataclass(frozen=True, slots=True)
 class Text:
-    """A document, a reference or a summary: `name` is its id, or the system that wrote it."""
+    """A document, a reference or a summary: `name` is its id, or the system that wrote it.
+
+    A summary has neither text nor sentences where only answers about it are known.
+    """
 
     name: str
     text: str | None = None
     sentences: tuple[str, ...] | None = None
     extra: Extra = field(default_factory=dict)
+
+    @property
+    def is_known(self) -> bool:
+        """Whether there is a text, which may be empty."""
+        return self.text is not None or self.sentences is not None
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,13 +56,22 @@ class Cut:
 
 
 @dataclass(frozen=True, slots=True)
+class Turn:
+    """A part of a conversation: who speaks, and what was said, in Markdown as written."""
+
+    role: Role
+    content: str
+
+
+@dataclass(frozen=True, slots=True)
 class Summary(Text):
     """A summary with human scores by dimension, higher is better.
 
     `person`: whether a person wrote it, and no system; `reference`: the name of the reference that it is itself, so
     that it is never scored against its own text. None: for a person the one of equal text, ignoring white space, if
     there is one. `ratings`: the scores of each assessor, by dimension; `human` holds one for all assessors. `metrics`:
-    scores by metrics that were computed elsewhere.
+    scores by metrics that were computed elsewhere. `turns`: the conversation that it was given as, if any; then `text`
+    is what the assistant says there.
     """
 
     human: Mapping[str, float] = field(default_factory=dict)
@@ -60,6 +79,7 @@ class Summary(Text):
     reference: str | None = None
     ratings: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
     metrics: Mapping[str, float] = field(default_factory=dict)
+    turns: tuple[Turn, ...] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,7 +87,8 @@ class Topic:
     """What is summarized, and what was made of it. `language` is a BCP 47 tag; `pyramid`: what people found said;
     `base`: the topic with the earlier documents, which this one updates.
 
-    Without documents its sentences are not judged; then it has references, a Pyramid or two summaries.
+    Without documents its sentences are not judged; then it has references, a Pyramid or two summaries. One without a
+    name ("") stands for answers that do not say what they are about; its summaries have no texts.
     """
 
     topic_id: str
@@ -209,6 +230,20 @@ class Complaint:
     def __str__(self) -> str:
         """One line as compilers print it: file:line: field: found ...; expected ..."""
         return f"{_where(self)}found {self.found % self.params}; expected {self.expected % self.params}"
+
+
+@dataclass(frozen=True, slots=True)
+class Seen:
+    """A table as its reader takes it: its columns, its first rows, the role of each column so far, whether that is
+    certain, and its file (in a ZIP file one of several). `is_tool`: these are fields of another tool's file, and only
+    whose texts it compares is to be said."""
+
+    header: tuple[str, ...]
+    rows: tuple[tuple[str, ...], ...]
+    roles: Mapping[str, str]
+    is_certain: bool
+    file: str = ""
+    is_tool: bool = False
 
 
 def _where(own: Complaint | Remark) -> str:

@@ -10,6 +10,7 @@ import dataclasses
 import math
 from collections.abc import Callable, Collection, Hashable, Mapping
 from functools import cache
+from operator import attrgetter
 from types import NoneType, UnionType
 from typing import Any, Literal, TypeVar, Union, cast, get_args, get_origin, get_type_hints
 
@@ -17,6 +18,7 @@ Reader = Callable[[Any, str], Any]
 Record = TypeVar("Record")
 
 _NAME = "written_as"
+_PLAIN = {str, int, bool, NoneType}
 _EXPECTED: Mapping[type, str] = {str: "a string", bool: "true or false", int: "a whole number", float: "a number"}
 
 
@@ -46,16 +48,29 @@ def to_json(value: Any) -> Any:
     if value is None or isinstance(value, str | int):
         return value
     if isinstance(value, tuple | list):
-        return [to_json(item) for item in value]
+        return _items_to_json(value)
     if dataclasses.is_dataclass(value):
-        return {name: to_json(getattr(value, field)) for field, name in _names(value.__class__)}
-    return {key: to_json(item) for key, item in value.items()}
+        names, items = _fields(value.__class__)
+        return dict(zip(names, _items_to_json(items(value)), strict=True))
+    return dict(zip(value, _items_to_json(value.values()), strict=True))
+
+
+def _items_to_json(values: Collection[Any]) -> list[Any]:
+    """The items as JSON; those of a matrix's row, or of a list of names, are not looked at one by one."""
+    kinds = set(map(type, values))
+    if kinds <= _PLAIN or (kinds <= {float, NoneType} and math.isfinite(sum(filter(None, values)))):
+        return list(values)
+    return [item if type(item) in _PLAIN else to_json(item) for item in values]
 
 
 @cache
-def _names(kind: type) -> tuple[tuple[str, str], ...]:
-    """The fields of a record, and what they are called in JSON."""
-    return tuple((field.name, json_name(field)) for field in dataclasses.fields(kind))
+def _fields(kind: type) -> tuple[tuple[str, ...], Callable[[Any], Any]]:
+    """What the fields of a record are called in JSON, and what reads them all."""
+    own = dataclasses.fields(kind)
+    names = [field.name for field in own]
+    return tuple(map(json_name, own)), attrgetter(*names) if len(names) > 1 else lambda value: [
+        getattr(value, name) for name in names
+    ]
 
 
 def from_json(kind: type[Record], value: Any) -> Record:

@@ -157,7 +157,7 @@ class StudySettings(Scoring):
     training: Annotated[bool, _quality()] = False
     training_threshold: Annotated[float, _quality(low=0, high=1, is_share=True)] = 0.6
     gold_share: Annotated[float, _quality(low=0, high=0.5, is_share=True)] = 0.0
-    shared_share: Annotated[float, _quality(low=0, high=0.5, is_share=True)] = 0.05
+    shared_share: Annotated[float, _quality(low=0, high=0.5, is_share=True)] = 0.2
     repeat_share: Annotated[float, _quality(low=0, high=0.5, is_share=True)] = 0.05
     reading_speed: Annotated[int, _quality(low=0, high=10_000)] = 100
     skips_in_a_row: Annotated[int, _quality(low=0, high=1_000)] = 10

@@ -18,6 +18,7 @@ from itertools import chain
 from typing import TYPE_CHECKING, Protocol, Self, runtime_checkable
 
 from preferendum import plugin
+from preferendum.formats.words import gettext_noop
 
 if TYPE_CHECKING:
     import numpy as np
@@ -115,7 +116,7 @@ class Family:
     option, such as FILE; `make` finds it among the options. `titles`: by the name of a metric, what it is called on
     pages, if that is not its name in capitals. `for_studies`: whether a study can have its summaries scored with them;
     `across_topics`: whether the scores of one topic rest on other topics, too; `place`: in lists, the smallest first;
-    `cites`: the key of their paper in `preferendum.show.citations`.
+    `cites`: the key of their paper in `preferendum.show.citations`; `rests_on`: what summaries are compared with.
     """
 
     names: tuple[str, ...]
@@ -128,6 +129,7 @@ class Family:
     across_topics: bool = False
     place: int = 100
     cites: str = ""
+    rests_on: str = gettext_noop("the source documents")
 
 
 class UnknownMetric(ValueError):

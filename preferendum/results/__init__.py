@@ -72,6 +72,7 @@ from preferendum.results.scores import (
     AnnotatorShares,
     CurvePoint,
     Difference,
+    Differences,
     Key,
     LeaderboardRow,
     Part,

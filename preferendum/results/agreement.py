@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
+from preferendum.results.statistics import LEVEL
+
 #: Of fewer shared pairs there are no coefficients: they may be anything.
 FEWEST_PAIRS = 10
 #: Why there is no alpha: nobody judged what another had judged; all who did found both sentences of every pair equally
@@ -28,8 +30,8 @@ UNKNOWN = Bounded(None, None, None)
 class Agreement:
     """`pairs` judged by two or more annotators, `comparisons` of two judgments of the same pair, and what they show.
 
-    `percent` of the comparisons with equal judgments; `alpha`: Krippendorff's; `kappa`: Fleiss'. Both are
-    direction-free: chance counts every answer half in each direction. `p`: that answers which prefer one of the two
+    `percent` of the comparisons with equal judgments; `alpha`: Krippendorff's; `kappa`: Fleiss'. Chance counts every
+    answer half in each direction. `p`: that answers which prefer one of the two
     would agree so far from chance, on the side where alpha is, if all were given by a coin; two-sided.
     """
 
@@ -42,6 +44,20 @@ class Agreement:
     why: Why
     p: float | None = None
 
+    @property
+    def has_coefficient(self) -> bool:
+        """Whether alpha and kappa may be printed: never below `FEWEST_PAIRS`."""
+        return not self.why and self.pairs >= FEWEST_PAIRS and self.alpha.value is not None
+
+    @property
+    def than_chance(self) -> Literal["more", "less", "no more", ""]:
+        """How often annotators agree, compared with chance: as the test of `p` says; "" where nothing may be said."""
+        if not self.has_coefficient:
+            return ""
+        if self.p is None or self.p > LEVEL:
+            return "no more"
+        return "more" if (self.alpha.value or 0) > 0 else "less"
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TopicAgreement(Agreement):
@@ -52,7 +68,7 @@ class TopicAgreement(Agreement):
 
 @dataclass(frozen=True, slots=True)
 class AlphaPoint:
-    """Krippendorff's alpha, direction-free, with the first so many judgments."""
+    """Krippendorff's alpha with the first so many judgments."""
 
     judgments: int
     alpha: float | None

@@ -56,7 +56,7 @@ class Ground:
             yield _("All annotators are simulated.")
         if not self.annotators:
             yield _(
-                "The answers do not say who gave them, so intervals leave out how annotators differ: where few judged, "
+                "Not all answers say who gave them, so intervals leave out how annotators differ: where few judged, "
                 "95%% intervals hold in 90 to 95%% of studies."
             )
         elif self.about == "one":

@@ -10,6 +10,8 @@ from preferendum.formats.words import gettext as _
 
 #: Of fewer systems, chance alone explains a third or more.
 FEWEST = 5
+#: What explains more than this share is said in the headline.
+MUCH = 0.3
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,6 +38,11 @@ class ByLength:
             return cls(correlation(*zip(*pairs, strict=True)) ** 2, 1 / (len(pairs) - 1), len(pairs), of_summaries)
         except StatisticsError:
             return None
+
+    @property
+    def is_headline(self) -> bool:
+        """Whether length explains so much that the sentence belongs to the headline."""
+        return self.explained > MUCH
 
     @property
     def words(self) -> str:

@@ -4,23 +4,11 @@ say."""
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass
-from statistics import NormalDist
+from itertools import accumulate
+from typing import Literal
 
-from preferendum.results.statistics import LEVEL, quantile, z_of
-
-#: The probability with which a study wants to detect that two systems differ.
-POWER = 0.8
-#: Numbers of annotators that are compared, with the quantiles at .975 and, by the stop rule, .9875 of Student's
-#: distribution with one degree of freedom less.
-PANELS: Mapping[int, tuple[float, float]] = {
-    2: (12.706, 25.452),
-    5: (2.776, 3.495),
-    10: (2.262, 2.685),
-    20: (2.093, 2.433),
-    50: (2.010, 2.312),
-}
 #: A judgment takes so long where nobody has judged yet.
 SECONDS = 15.0
 #: People read so many words of English a minute (Brysbaert 2019), and then choose: two sentences come to `SECONDS`.
@@ -32,6 +20,26 @@ CHARACTERS_A_WORD = 6
 def seconds_of(words: float) -> float:
     """To read two texts of so many words together and choose one, where the annotators' pace is unknown."""
     return SECONDS_TO_CHOOSE + words * 60 / WORDS_A_MINUTE
+
+
+#: Pairs of sentences, and of summaries, which take longer to read, in a row.
+RUNS = {False: 10, True: 5}
+
+
+def summaries_among(turns: int, pairs: int, share: float, *, first: bool = False) -> int:
+    """How many of the first `turns` of one annotator's `pairs` are of summaries, so that in the end their `share` is.
+
+    The pairs are cut into stretches of a run of sentences and a run of summaries, which are `first` or last. After
+    these pairs the pattern is repeated.
+    """
+    total = math.floor(share * pairs + 0.5)
+    runs = max(1, min(math.ceil(total / RUNS[True]), math.ceil((pairs - total) / RUNS[False])))
+    rounds, turn = divmod(turns, pairs)
+    stretch = turn * runs // pairs
+    start, end = (math.ceil(number * pairs / runs) for number in (stretch, stretch + 1))
+    before, after = (total * number // runs for number in (stretch, stretch + 1))
+    here = turn - start if first else turn - (end - (after - before))
+    return rounds * total + before + min(max(here, 0), after - before)
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,61 +54,8 @@ class ForecastPoint:
     sentence_se: float | None
 
 
-class Telling:
-    """What standard errors of the differences of so many `systems` tell, once all judgments are in."""
-
-    __slots__ = ()
-    systems: int
-    stop_rule: bool
-    points: tuple[ForecastPoint, ...]
-    #: No difference is larger.
-    most = math.inf
-
-    @property
-    def comparisons(self) -> int:
-        """The number of pairs of systems."""
-        return self.systems * (self.systems - 1) // 2
-
-    def margin(self, se: float) -> float:
-        """Half the width of the 95% interval of one difference, once all judgments are in."""
-        return min(se * quantile(1.0 if self.stop_rule else None), self.most)
-
-    def margin_of(self, se: float, spread: float, annotators: int) -> float:
-        """Half the width of the 95% interval of one difference for all annotators of the kind; `spread`: the standard
-        deviation between them.
-        """
-        error = math.hypot(se, spread / math.sqrt(annotators))
-        return min(error * PANELS[annotators][self.stop_rule], self.most)
-
-    def chance(self, se: float, difference: float) -> float:
-        """The probability that a difference of this size is significant, once all judgments are in.
-
-        A lower bound: the verdict is that on every two systems of the study, by Bonferroni's bound for Holm's test.
-        """
-        return NormalDist().cdf(difference / se - self._critical)
-
-    def resolved(self, se: float) -> float | None:
-        """The difference that is significant with a probability of 80%; None where none is so large."""
-        difference = se * (self._critical + NormalDist().inv_cdf(POWER))
-        return difference if difference <= self.most else None
-
-    def error_for(self, difference: float) -> float:
-        """The standard error with which it is."""
-        return difference / (self._critical + NormalDist().inv_cdf(POWER))
-
-    def needed(self, difference: float) -> int | None:
-        """Judgments a topic with which this difference is significant with a probability of 80%; None where the largest
-        number that was tried is not enough. Between two numbers, errors fall by a power of it."""
-        errors = [(point.judgments, point.se) for point in self.points if point.se]
-        return _crossing(errors, self.error_for(difference))
-
-    @property
-    def _critical(self) -> float:
-        return z_of(LEVEL, max(self.comparisons, 1), 1.0 if self.stop_rule else None)
-
-
 @dataclass(frozen=True, slots=True)
-class Forecast(Telling):
+class Forecast:
     """What is to be expected of a study, by number of judgments a topic.
 
     `sampled` of its `topics` were simulated, `runs` times each from the `seed`; `sentences`: how many of them a topic
@@ -128,13 +83,30 @@ class Forecast(Telling):
     points: tuple[ForecastPoint, ...]
     random_share: float = 1.0
 
+    def error(self, answers: float, topics: int) -> float | None:
+        """The standard error of the difference of two systems after so many answers about so many such topics together;
+        None where nothing can be said. Between the numbers that were simulated it falls by a power of them, beyond by
+        the square root."""
+        a_topic, errors = answers / topics, _falling(self.points)
+        after = next((k for k, (size, _se) in enumerate(errors) if size >= a_topic), None)
+        if not errors:
+            return None
+        if after is None or after == 0:
+            size, se = errors[-1 if after is None else 0]
+            power = -0.5
+        else:
+            (size, se), (next_size, next_se) = errors[after - 1 : after + 1]
+            power = math.log(next_se / se) / math.log(next_size / size)
+        return se * math.pow(a_topic / size, power) * math.sqrt(self.topics / topics)
+
 
 @dataclass(frozen=True, slots=True)
-class SummaryForecast(Telling):
+class SummaryForecast:
     """What is to be expected of answers about whole summaries, by number of answers a topic.
 
     `system_variance`, `item_variance`: of the systems, and of their summaries' deviations; `learnt_from`: so many
-    answers, 0 where they are usual ones. `words`: of two summaries together, on average.
+    answers, 0 where they are usual ones. `words`: of two summaries together, on average. `unclear`: the mean of p (1 -
+    p) over two summaries of two systems, p the chance of an answer.
     """
 
     topics: int
@@ -143,27 +115,31 @@ class SummaryForecast(Telling):
     item_variance: float
     learnt_from: int
     words: float
-    points: tuple[ForecastPoint, ...]
+    unclear: float
+    points: tuple[ForecastPoint, ...] = ()
     stop_rule: bool = False
-    most = 1.0
 
-    @property
-    def seconds(self) -> float:
-        return seconds_of(self.words)
+    def error(self, answers: float, topics: int) -> float:
+        """The standard error of the difference of two systems' win rates after so many answers about so many such
+        topics together, spread evenly (docs/model.md, Whole summaries). Infinitely many leave that of the topics."""
+        others = (self.systems - 1) * topics / answers
+        variance = 2 * (others / (2 * self.unclear) + self.item_variance * max(1.0, others)) / topics
+        return self.unclear * self.systems / (self.systems - 1) * math.sqrt(variance)
 
 
-def _crossing(errors: Sequence[tuple[int, float]], wanted: float) -> int | None:
-    """The first number with an error of at most `wanted`; a smaller one than was tried counts as the smallest."""
-    before: tuple[int, float] | None = None
-    for judgments, error in errors:
-        if error <= wanted:
-            if before is None:
-                return judgments
-            slope = math.log(judgments / before[0]) / math.log(error / before[1])
-            between: float = before[0] * (wanted / before[1]) ** slope
-            return math.ceil(between)
-        before = judgments, error
-    return None
+def _falling(points: Iterable[ForecastPoint]) -> list[tuple[int, float]]:
+    """Numbers of judgments with their errors, each at most the one before: what grows was luck."""
+    errors = [(point.judgments, point.se) for point in points if point.se]
+    return list(zip([size for size, _se in errors], accumulate((se for _size, se in errors), min), strict=True))
+
+
+@dataclass(frozen=True, slots=True)
+class Pace:
+    """How many `seconds` an answer takes: the mean of those that were "taken"; "said", by a reader; by the words to
+    "read", where no times are known, or where those are "too fast" to have read them; "guessed", without either."""
+
+    seconds: float
+    basis: Literal["taken", "said", "read", "too fast", "guessed"]
 
 
 @dataclass(frozen=True, slots=True)

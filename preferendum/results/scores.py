@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
+from itertools import starmap
 from typing import Any, Literal, Protocol
 
 from preferendum.metrics.names import AS_PRINTED, COMBINED, COVERAGE, IMPORTANCE, PREFERENCES, WIN_RATE
@@ -167,7 +168,7 @@ class Standing:
 
 @dataclass(frozen=True, slots=True)
 class ScoreCovariance:
-    """How sure the scores of one topic are together: `matrix` (s, s), in the order of `systems`.
+    """How sure the scores of one topic are together: the numbers of a `matrix` (s, s), in the order of `systems`.
 
     Of too many systems to compare every two (`preferendum.scoring.covariance`) a `factor` is kept instead, and the
     `ranks` from ... to ... that the significant differences leave them. Without either nothing is known. `annotators`,
@@ -175,7 +176,7 @@ class ScoreCovariance:
     """
 
     systems: tuple[str, ...] = ()
-    matrix: tuple[tuple[float, ...], ...] = ()
+    matrix: str = ""
     factor: str = ""
     ranks: tuple[tuple[int | None, int | None], ...] = ()
     annotators: tuple[Key, ...] = ()
@@ -270,3 +271,30 @@ class Difference:
             self.low is not None and self.high is not None and -equal_within < self.low <= self.high < equal_within
         )
         return "equal" if is_small and self.planned_share is not None else "open"
+
+
+@dataclass(frozen=True, slots=True)
+class Differences:
+    """Differences as they are kept, in a column for each field of `Difference`: of sixty systems there are 1,770."""
+
+    better: tuple[str, ...] = ()
+    worse: tuple[str, ...] = ()
+    difference: tuple[float, ...] = ()
+    low: tuple[float | None, ...] = ()
+    high: tuple[float | None, ...] = ()
+    p: tuple[float | None, ...] = ()
+    significant: tuple[bool | None, ...] = ()
+    topics: tuple[int | None, ...] = ()
+    planned_share: tuple[float | None, ...] = ()
+
+    @property
+    def rows(self) -> tuple[Difference, ...]:
+        """The differences one by one."""
+        return tuple(starmap(Difference, zip(*(getattr(self, column.name) for column in fields(self)), strict=True)))
+
+    def between(self, first: str, second: str) -> Difference | None:
+        """The difference between two systems; None where they were not compared."""
+        pairs = zip(self.better, self.worse, strict=True)
+        wanted = {(first, second), (second, first)}
+        k = next((k for k, pair in enumerate(pairs) if pair in wanted), None)
+        return None if k is None else Difference(*(getattr(self, column.name)[k] for column in fields(self)))

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
+from itertools import chain
 from typing import Any
 
 import numpy as np
@@ -16,10 +17,12 @@ def content(text: str, language: str) -> list[str]:
     return stems(_kept(tokens(text), language), language)
 
 
-def spellings(texts: Iterable[str], language: str) -> dict[str, str]:
-    """The stem of each word that the texts have, by the word in lower case."""
-    words = _kept(sorted({word for text in texts for word in tokens(text)}), language)
-    return dict(zip(words, stems(words, language), strict=True))
+def contents(texts: Sequence[str], language: str) -> tuple[list[list[str]], dict[str, str]]:
+    """The content of each text, and the stem of each word that they have, by the word in lower case."""
+    every = [tokens(text) for text in texts]
+    words = _kept(sorted(set(chain(*every))), language)
+    spelled = dict(zip(words, stems(words, language), strict=True))
+    return [[spelled[word] for word in own if word in spelled] for own in every], spelled
 
 
 def _kept(words: list[str], language: str) -> list[str]:

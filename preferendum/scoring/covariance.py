@@ -44,9 +44,12 @@ def pack(standing: Standing) -> ScoreCovariance:
     packed, shares = _packed(standing), standing.shares
     if shares is None:
         return packed
-    added = base64.b64encode(np.asarray(shares.added, dtype="<f8").tobytes()).decode()
     return replace(
-        packed, annotators=shares.annotators, judged=shares.judged, added=added, of_answers=shares.of_answers
+        packed,
+        annotators=shares.annotators,
+        judged=shares.judged,
+        added=_text(np.asarray(shares.added)),
+        of_answers=shares.of_answers,
     )
 
 
@@ -55,9 +58,9 @@ def _packed(standing: Standing) -> ScoreCovariance:
     if not np.isfinite(matrix).all():
         return ScoreCovariance(standing.systems)
     if len(standing.systems) <= MOST_COMPARED:
-        return ScoreCovariance(standing.systems, tuple(map(tuple, matrix.tolist())))
+        return ScoreCovariance(standing.systems, _text(matrix))
     ranks = {result.system: (result.rank_low, result.rank_high) for result in Comparison([standing]).ranked()}
-    factor = base64.b64encode(_factor(matrix).astype("<f4").tobytes()).decode()
+    factor = _text(root_of(matrix), "<f4")
     return ScoreCovariance(standing.systems, factor=factor, ranks=tuple(ranks[name] for name in standing.systems))
 
 
@@ -67,20 +70,28 @@ def unpack(packed: ScoreCovariance, scores: Mapping[str, float], judgments: int)
     systems = tuple(packed.systems[k] for k in places)
     covariance: Any = np.full((len(places), len(places)), np.nan)
     if packed.factor:
-        rows = np.frombuffer(base64.b64decode(packed.factor), dtype="<f4").astype(np.float64)
-        covariance = Factor(rows.reshape(len(packed.systems), -1)[places])
+        covariance = Factor(_rows(packed.factor, len(packed.systems), "<f4").astype(np.float64)[places])
     elif packed.matrix:
-        covariance = np.array(packed.matrix)[np.ix_(places, places)]
+        covariance = _rows(packed.matrix, len(packed.systems))[np.ix_(places, places)]
     shares = None
     if packed.annotators:
-        added = np.frombuffer(base64.b64decode(packed.added), dtype="<f8").reshape(len(packed.annotators), -1)
-        shares = AnnotatorShares(packed.annotators, packed.judged, added[:, places], packed.of_answers)
+        added = _rows(packed.added, len(packed.annotators))[:, places]
+        shares = AnnotatorShares(packed.annotators, packed.judged, added, packed.of_answers)
     return Standing(systems, tuple(scores[system] for system in systems), covariance, judgments, shares)
 
 
-def _factor(matrix: Matrix) -> Matrix:
+def _text(matrix: Matrix, kind: str = "<f8") -> str:
+    """The bytes of its numbers, row by row: exact, and written in a hundredth of the time of their digits."""
+    return base64.b64encode(matrix.astype(kind).tobytes()).decode()
+
+
+def _rows(text: str, number: int, kind: str = "<f8") -> Matrix:
+    return np.frombuffer(base64.b64decode(text), dtype=kind).reshape(number, -1)
+
+
+def root_of(matrix: Matrix) -> Matrix:
     """(s, r) with factor @ factor.T = matrix, by Cholesky's method with pivots, which stops at the matrix's rank."""
     lower, pivots, rank, _info = linalg.lapack.dpstrf(matrix, lower=1)
     factor = np.zeros((len(matrix), rank))
-    factor[pivots - 1] = np.tril(lower)[:, :rank]
+    factor[pivots - 1] = np.tril(lower[:, :rank])
     return factor

@@ -89,7 +89,8 @@ class TopicResult:
     without judgments); `values` is what a sentence gives to a summary: its strength as published, otherwise its chance
     of being preferred, cleared of its length; `wins` the weight of the judgments it won, `judged` the number of those
     it took part in. `kernel`: the parameters of the kernel prior (variance, share of the similarity) where there is
-    one. `words`: the words that the scores are sums of; None as published. `estimate`: None without judgments.
+    one. `comparison`: of the standing, as at one look. `words`: the words that the scores are sums of; None as
+    published. `estimate`: None without judgments.
     """
 
     topic_id: str
@@ -110,6 +111,7 @@ class TopicResult:
     kernel: tuple[float, float] | None
     summaries: tuple[SummaryResult, ...]
     standing: Standing
+    comparison: Comparison
     words: SourceWords | None
     estimate: preference_matrix.Estimate | None
 
@@ -167,8 +169,10 @@ def evaluate(
     utilities = np.zeros(n) if estimated is None else estimated.utilities
     strengths = np.full(n, 1 / max(n, 1)) if estimated is None else estimated.strengths
     se = None if estimated is None else estimated.covariance.errors()
-    values, words = _details(texts, estimated, strengths)
-    standing = score(texts, estimated, settings).standing_by(evidence.annotators)
+    chances = None if isinstance(texts, Matched) else _chances(texts, estimated)
+    values, words = _details(texts, chances, strengths)
+    standing = score(texts, estimated, settings, chances).standing_by(evidence.annotators)
+    comparison = Comparison([standing])
     return TopicResult(
         topic_id=evidence.topic_id,
         settings=settings,
@@ -186,8 +190,9 @@ def evaluate(
         residual=0.0 if estimated is None else estimated.fit.residual,
         iterations=0 if estimated is None else estimated.fit.iterations,
         kernel=None if estimated is None else estimated.kernel,
-        summaries=_summaries(evidence, texts, standing, strengths, settings),
+        summaries=_summaries(evidence, texts, comparison, strengths, settings),
         standing=standing,
+        comparison=comparison,
         words=words,
         estimate=estimated,
     )
@@ -200,13 +205,15 @@ def prepare(evidence: Evidence, compared: Similarity, settings: Settings) -> Tex
     return share_words(evidence)
 
 
-def score(texts: Texts, estimated: preference_matrix.Estimate | None, settings: Settings) -> Scores:
-    """The scores that `settings` name; without judgments all sentences count equally."""
+def score(
+    texts: Texts, estimated: preference_matrix.Estimate | None, settings: Settings, chances: Chances | None = None
+) -> Scores:
+    """The scores that `settings` name; without judgments all sentences count equally. `chances` only save time."""
     if isinstance(texts, Matched):
         return texts.score(estimated)
     assert settings.score != "published", "texts are prepared for the score that is asked for"
     judgments = 0 if estimated is None else estimated.judgments
-    return score_words(texts, _chances(texts, estimated), judgments).of(settings.score)
+    return score_words(texts, chances or _chances(texts, estimated), judgments).of(settings.score)
 
 
 def values(texts: Texts, estimated: preference_matrix.Estimate | None, settings: Settings) -> Vector:
@@ -315,18 +322,16 @@ def _chances(texts: SharedWords, estimated: preference_matrix.Estimate | None) -
     return estimated.chances_by(texts.telling.likelihood_for)
 
 
-def _details(
-    texts: Texts, estimated: preference_matrix.Estimate | None, strengths: Vector
-) -> tuple[Vector, SourceWords | None]:
+def _details(texts: Texts, chances: Chances | None, strengths: Vector) -> tuple[Vector, SourceWords | None]:
     """What a sentence gives to a summary, and the words that it gives it through."""
-    if isinstance(texts, Matched):
+    if isinstance(texts, Matched) or chances is None:
         return strengths, None
-    values = cleared_values(texts, _chances(texts, estimated))
+    values = cleared_values(texts, chances)
     return values, source_words(texts, values)
 
 
 def _summaries(
-    evidence: Evidence, texts: Texts, standing: Standing, strengths: Vector, settings: Settings
+    evidence: Evidence, texts: Texts, comparison: Comparison, strengths: Vector, settings: Settings
 ) -> tuple[SummaryResult, ...]:
     """The results of summaries with the intervals that the topic's board has, so that these, too, hold for other
     annotators.
@@ -336,7 +341,7 @@ def _summaries(
     coverage = by_length = [None] * count
     if not isinstance(texts, Matched):
         coverage, by_length = texts.coverage.tolist(), texts.by_length.tolist()
-    ranked = {mean.system: mean for mean in Comparison([standing]).means(*bounds_of(settings.score))}
+    ranked = {mean.system: mean for mean in comparison.means(*bounds_of(settings.score))}
     unranked = Mean("", np.nan, None, None, None, 0)
     return tuple(
         SummaryResult(

@@ -14,7 +14,7 @@ times the covariance of z_ti, over the number of topics, is added to the varianc
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
@@ -23,11 +23,27 @@ from scipy.special import ndtr
 
 from preferendum.fit import effects
 from preferendum.fit.effects import Borrowed, Effects, Places
+from preferendum.fit.threads import on_one_thread
 from preferendum.formats.answers import HALF
 from preferendum.results import Ground, Standing
-from preferendum.results.statistics import Z95
+from preferendum.results.helped import FEWEST_ANSWERS, FEWEST_SYSTEMS, Help, HelpedBoard, SummaryScore, WhyNot
+from preferendum.results.judge_card import Bias
+from preferendum.results.statistics import LEVEL, Z95
 from preferendum.scoring.ranking import Comparison
-from preferendum.scoring.win_rate import Answers, Flags, Matrix, Vector, dispersion, fit, items_of
+from preferendum.scoring.stopping import StopRule
+from preferendum.scoring.win_rate import (
+    ENDS,
+    Answers,
+    Flags,
+    Matrix,
+    Vector,
+    WinRates,
+    dispersion,
+    fit,
+    in_topics,
+    rates_of,
+    win_rates,
+)
 from preferendum.statistics import holm
 
 #: The standard deviation of g, and of u of systems by the judge's maker.
@@ -38,8 +54,6 @@ BIASES = np.geomspace(0.05, 2.0, 7)
 USUAL_BIAS, LOG_BIAS_SPREAD = 0.6, 0.6
 #: Nothing is borrowed of a judge for whom systems, or the summaries of a topic, differ by less.
 LEAST_SPREAD = 0.01
-#: Nothing is borrowed for fewer answers by people, or fewer systems.
-FEWEST_ANSWERS, FEWEST_SYSTEMS = 10, 3
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,27 +106,25 @@ class Helper:
     by_maker: Flags
 
     @classmethod
-    def of(cls, answers: Answers, of_machines: Sequence[Answers], by_maker: Flags) -> Helper | str:
-        """Prepare what is borrowed for people's `answers`; the reason in words where nothing is."""
-        judged = np.unique(np.concatenate([answers.first, answers.second]))
-        if len(answers) < FEWEST_ANSWERS:
-            return f"that takes {FEWEST_ANSWERS} answers by people"
-        if len(judged) < FEWEST_SYSTEMS:
-            return f"that takes {FEWEST_SYSTEMS} systems"
-        fits = [own for own in map(judge_fit, of_machines) if _centred(own.alpha[judged]).any()]
-        return cls(tuple(fits), by_maker) if fits else "for the machine all systems are equal"
+    def of(cls, rates: WinRates, fits: Sequence[JudgeFit], by_maker: Flags) -> Helper | WhyNot:
+        """Prepare what is borrowed for people's answers, of these `rates`; the reason where nothing is."""
+        if len(rates.answers) < FEWEST_ANSWERS:
+            return "few_answers"
+        if len(rates.judged) < FEWEST_SYSTEMS:
+            return "few_systems"
+        telling = tuple(own for own in fits if _centred(own.alpha[rates.judged]).any())
+        return cls(telling, by_maker) if telling else "all_equal"
 
-    def fit(self, answers: Answers, judged: Places) -> Effects:
-        """Fit people's answers; what `win_rates` takes. Raises `newton.NotConverged`."""
-        items, variances = items_of(answers, judged)
+    def fit(self, alone: Effects, judged: Places) -> Effects:
+        """Fit people's answers, which were fitted `alone` before. Raises `newton.NotConverged`."""
         of_systems = WIDE * np.column_stack([_centred(own.alpha[judged]) for own in self.fits])
         z = np.stack([own.z[:, judged] for own in self.fits], axis=2)
         wide = np.where(self.by_maker[judged], WIDE**2, np.nan)
         borrowed = Borrowed(wide, of_systems, z, _between(z))
-        fits = [
-            effects.fit(items, variances, borrowed=replace(borrowed, variances=np.where(np.isnan(wide), tau**2, wide)))
-            for tau in BIASES.tolist()
-        ]
+        fits: list[Effects] = []
+        for tau in BIASES.tolist():
+            own = replace(borrowed, variances=np.where(np.isnan(wide), tau**2, wide))
+            fits.append(effects.fit(alone.items, alone.variances, borrowed=own, near=fits[-1] if fits else None))
         prior = -(np.log(BIASES / USUAL_BIAS) ** 2) / (2 * LOG_BIAS_SPREAD**2)
         log_weights = np.array([own.log_evidence for own in fits]) + prior
         weights = np.exp(log_weights - log_weights.max())
@@ -150,18 +162,6 @@ def _centred(alpha: Vector) -> Vector:
     return np.where(is_judged, (alpha - alpha[is_judged].mean()) / alpha[is_judged].std(), 0.0)
 
 
-@dataclass(frozen=True, slots=True)
-class Bias:
-    """How much better than people the judge finds a system than it finds others, -u, in utilities: its 95% interval
-    and the p-value, adjusted for the number of systems (Holm 1979)."""
-
-    system: str
-    value: float
-    low: float
-    high: float
-    p: float
-
-
 def biases(fitted: Effects, systems: Sequence[str]) -> tuple[Bias, ...]:
     """The judge's bias for each system of a helped fit, the largest first."""
     borrowed = fitted.borrowed
@@ -181,7 +181,7 @@ class HelpedComparison(Comparison):
     where the two have different directions."""
 
     def __init__(self, standings: Sequence[Standing], alone: Comparison) -> None:
-        super().__init__(standings)
+        super().__init__(standings, stop_rule=alone.stop_rule)
         self._alone = alone
 
     @cached_property
@@ -200,3 +200,72 @@ class HelpedComparison(Comparison):
         """How many answers by people alone would make differences as sure."""
         alone, helped = (float(np.square(own._contrasts.se).mean()) for own in (self._alone, self))
         return round(self._judgments * alone / helped) if helped > 0 else self._judgments
+
+
+@dataclass(frozen=True)
+class Helped:
+    """People's answers helped by machines: the `rates`, the systems compared by them, and, of one machine alone, its
+    bias for each system, the largest first."""
+
+    rates: WinRates
+    comparison: HelpedComparison
+    biases: tuple[Bias, ...]
+
+    @property
+    def biased(self) -> tuple[str, ...]:
+        """The systems for which the machine is significantly biased."""
+        return tuple(row.system for row in self.biases if row.p <= LEVEL)
+
+    def topics(self) -> dict[str, tuple[SummaryScore, ...]]:
+        """The win rates within each topic, by topic."""
+        return {
+            topic: tuple(
+                SummaryScore(mean.system, mean.score, mean.se, mean.low, mean.high)
+                for mean in Comparison([own.standing]).means(*ENDS)
+                if np.isfinite(mean.score)
+            )
+            for topic, own in self.rates.by_topic()
+        }
+
+
+@dataclass(frozen=True)
+class Alone:
+    """People's answers alone, fitted once for all machines: the `rates`, and the systems compared by them."""
+
+    rates: WinRates
+    comparison: Comparison
+
+    @classmethod
+    def of(cls, answers: Answers, has: Flags | None = None, stop_rule: StopRule | None = None) -> Alone:
+        """Fit the answers, one or more. Raises `newton.NotConverged`."""
+        rates = win_rates(answers, has)
+        return cls(rates, Comparison([rates.standing], stop_rule=stop_rule))
+
+    @on_one_thread
+    def helped(self, fits: Sequence[JudgeFit], by_maker: Collection[str] = ()) -> Helped | WhyNot:
+        """Help them with what these machines say; the reason where nothing is borrowed. `by_maker`: the systems of a
+        machine's maker. Raises `newton.NotConverged`."""
+        rates = self.rates
+        helper = Helper.of(rates, fits, np.isin(rates.answers.systems, [*by_maker]))
+        if isinstance(helper, str):
+            return helper
+        fitted = helper.fit(rates.effects, rates.judged)
+        helped = rates_of(rates.answers, rates.has, rates.judged, fitted)
+        own = biases(fitted, helped.standing.systems) if len(fits) == 1 else ()
+        return Helped(helped, HelpedComparison([helped.standing], self.comparison), own)
+
+
+def help_of(judge: str, answers: int, of_judge: int, helped: Helped | WhyNot) -> Help:
+    """What a judge's `of_judge` answers add to people's `answers`."""
+    if isinstance(helped, str):
+        return Help(judge, answers, of_judge, helped)
+    errs_most = helped.biases[0].system if helped.biases else ""
+    return Help(judge, answers, of_judge, "", helped.comparison.equivalent_answers, helped.biased, errs_most)
+
+
+def helped_board(own: Help, helped: Helped | WhyNot) -> HelpedBoard:
+    """The systems in order, as people would judge; none where nothing is borrowed."""
+    if isinstance(helped, str):
+        return HelpedBoard(own)
+    comparison = helped.comparison
+    return HelpedBoard(own, in_topics(helped.rates.answers, comparison.ranked(*ENDS)), comparison.differences())

@@ -34,20 +34,19 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from itertools import pairwise
+from itertools import chain, islice, pairwise
 from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
-from scipy.stats import rankdata
 
 from preferendum.evidence import Evidence
 from preferendum.fit.chances import Chances, Shares
 from preferendum.results import SourceWords
 from preferendum.results.scores import ODDS
 from preferendum.scoring.asking import Telling
-from preferendum.scoring.content import content, counts, spellings
+from preferendum.scoring.content import contents, counts
 from preferendum.scoring.scores import Scores, unknown
 
 Vector = NDArray[np.float64]
@@ -121,15 +120,14 @@ class WordScores:
 
 def share_words(topic: Evidence) -> SharedWords:
     """Find the words that the topic's summaries share with its source."""
-    source = [content(sentence, topic.language) for sentence in topic.sentences]
+    source, _spelled = contents(topic.sentences, topic.language)
     words = tuple(dict.fromkeys(word for sentence in source for word in sentence))
     columns = {word: k for k, word in enumerate(words)}
     x = counts(source, columns)[:, : len(words)]
-    summaries = [
-        [word for sentence in summary.sentences for word in content(sentence, topic.language)]
-        for summary in topic.summaries
-    ]
-    spelled = spellings((text for summary in topic.summaries for text in summary.sentences), topic.language)
+    sentences = [sentence for summary in topic.summaries for sentence in summary.sentences]
+    each, spelled = contents(sentences, topic.language)
+    parts = iter(each)
+    summaries = [list(chain(*islice(parts, len(summary.sentences)))) for summary in topic.summaries]
     contains = counts(summaries, columns).toarray()[:, : len(words)] > 0
     idf = _idf(x)
     mass = x.sum(axis=0) * idf
@@ -219,7 +217,8 @@ def _length(sentences: tuple[str, ...]) -> Matrix:
     if not sentences:
         return np.zeros((0, 3))
     characters = [max(len(sentence), 1) for sentence in sentences]
-    log, rank = _standardized(np.log(characters)), _standardized(rankdata(characters))
+    _lengths, which, times = np.unique(characters, return_inverse=True, return_counts=True)
+    log, rank = _standardized(np.log(characters)), _standardized((np.cumsum(times) - (times - 1) / 2)[which])
     return np.column_stack([log, log**2 - np.mean(log**2), rank])
 
 

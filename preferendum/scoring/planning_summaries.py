@@ -12,6 +12,7 @@ of win rates has w s / (s - 1) times that standard error.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 
@@ -21,14 +22,6 @@ from preferendum.results import ForecastPoint, SummaryForecast
 
 #: The default numbers of answers a topic to try.
 SIZES = (1, 2, 5, 10, 20, 50)
-
-
-def expected_error(systems: int, topics: int, answers: float, variances: Variances) -> float:
-    """The standard error of the difference of two systems' win rates, after so many `answers` a topic (more than 0)."""
-    of_answers = (systems - 1) / (2 * _unclear(variances) * answers)
-    of_topics = variances.item * max(1.0, (systems - 1) / answers)
-    slope = _unclear(variances) * systems / (systems - 1)
-    return float(slope * np.sqrt(2 * (of_answers + of_topics) / topics))
 
 
 def forecast(
@@ -49,25 +42,10 @@ def forecast(
     learnt_from
         How many answers `variances` were learnt from; 0 for the usual ones.
     """
-    expected_errors = points(sizes, systems, topics, variances)
-    return SummaryForecast(topics, systems, variances.system, variances.item, learnt_from, words, expected_errors)
-
-
-def points(sizes: Sequence[int], systems: int, topics: int, variances: Variances) -> tuple[ForecastPoint, ...]:
-    """What to expect after so many answers a topic."""
-    return tuple(ForecastPoint(size, expected_error(systems, topics, size, variances), None, None) for size in sizes)
-
-
-def answers_for(systems: int, topics: int, error: float, variances: Variances) -> int | None:
-    """The fewest answers a topic with an expected error of at most this; None where no number of answers has it."""
-    if expected_error(systems, topics, 1e12, variances) > error:
-        return None
-    enough = 1
-    while expected_error(systems, topics, enough, variances) > error:
-        enough *= 2
-    return next(
-        m for m in range(enough // 2 or 1, enough + 1) if expected_error(systems, topics, m, variances) <= error
-    )
+    learnt = variances.system, variances.item, learnt_from, words, _unclear(variances)
+    expected = SummaryForecast(topics, systems, *learnt)
+    points = tuple(ForecastPoint(size, expected.error(size * topics, topics), None, None) for size in sizes)
+    return replace(expected, points=points)
 
 
 def answers_to_measure(predicted: float, variances: Variances) -> int:

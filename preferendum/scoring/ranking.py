@@ -16,6 +16,7 @@ Everything is sums over topics of products of matrices (systems, systems), so th
 from __future__ import annotations
 
 from collections.abc import Sequence
+from copy import copy
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, Literal
@@ -24,7 +25,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import chdtr, stdtr, stdtrit
 
-from preferendum.results import Difference, Ground, Standing, SystemResult
+from preferendum.results import Difference, Differences, Ground, Standing, SystemResult
 from preferendum.results.statistics import DECIMALS, LEVEL, MOST_COMPARED, Mean, rank
 from preferendum.scoring.between_annotators import Panel, Tastes, mean_away, squares_away
 from preferendum.scoring.missing import Additive
@@ -60,12 +61,13 @@ class _Estimates:
 
     @property
     def interval(self) -> tuple[Matrix, Matrix]:
-        """The ends of the 95% interval."""
+        """The ends of the 95% interval; nan where no answer could move the value, whose error is 0."""
         if self.stop_rule is None:
             quantile = np.asarray(stdtrit(self.freedom, 1 - LEVEL / 2), dtype=np.float64)
         else:
             quantile = self.stop_rule.quantile(self.judgments, self.freedom)
-        return self.value - self.se * reach(quantile, -self.skew), self.value + self.se * reach(quantile, self.skew)
+        se = np.where(self.se > 0, self.se, np.nan)
+        return self.value - se * reach(quantile, -self.skew), self.value + se * reach(quantile, self.skew)
 
     @property
     def adjusted_p(self) -> Matrix:
@@ -112,6 +114,14 @@ class Comparison:
         self._tastes = self._tastes_of(judged)
         self._skew = self._skew_of(judged)
 
+    def tested(self, *, is_tested: bool, stop_rule: StopRule | None = None) -> Comparison:
+        """Compare the same topics with these instead; what rests on neither is not worked out again."""
+        same = copy(self)
+        for name in ("_contrasts", "_adjusted", "_significant"):
+            vars(same).pop(name, None)
+        same.is_tested, same.stop_rule = is_tested, stop_rule if is_tested else None
+        return same
+
     @cached_property
     def ground(self) -> Ground:
         """Whose answers these are, and how far they differ."""
@@ -133,26 +143,27 @@ class Comparison:
 
     def differences(self) -> tuple[Difference, ...]:
         """Every two systems that share a topic, once; none where there are too many."""
-        if len(self.systems) > MOST_COMPARED:
-            return ()
-        estimates = self._contrasts
-        columns = (*self._pairs, estimates.value, *estimates.interval, self._adjusted, estimates.topics)
-        return tuple(self._difference(*row) for row in zip(*(column.tolist() for column in columns), strict=True))
+        return self.columns().rows
 
-    def _difference(self, a: int, b: int, value: float, low: float, high: float, p: float, topics: float) -> Difference:
-        """The difference with the better system first."""
-        better, worse = (a, b) if value >= 0 else (b, a)
-        low, high = (low, high) if value >= 0 else (-high, -low)
-        return Difference(
-            better=self.systems[better],
-            worse=self.systems[worse],
-            difference=abs(value),
-            low=_known(low),
-            high=_known(high),
-            p=None if self.ground.is_early else _known(p),
-            significant=None if self.ground.is_early or np.isnan(p) else p <= LEVEL,
-            topics=int(topics),
-            planned_share=None if self.stop_rule is None else self.stop_rule.share(self._judgments),
+    def columns(self) -> Differences:
+        """The differences as they are kept."""
+        if len(self.systems) > MOST_COMPARED:
+            return Differences()
+        estimates = self._contrasts
+        is_first, p = estimates.value >= 0, np.where(self.ground.is_early, np.nan, self._adjusted)
+        (first, second), (low, high) = self._pairs, estimates.interval
+        better, worse = np.where(is_first, first, second), np.where(is_first, second, first)
+        share = None if self.stop_rule is None else self.stop_rule.share(self._judgments)
+        return Differences(
+            better=tuple(map(self.systems.__getitem__, better.tolist())),
+            worse=tuple(map(self.systems.__getitem__, worse.tolist())),
+            difference=tuple(np.abs(estimates.value).tolist()),
+            low=_known(np.where(is_first, low, -high)),
+            high=_known(np.where(is_first, high, -low)),
+            p=_known(p),
+            significant=tuple(np.where(np.isnan(p), np.array(None), p <= LEVEL).tolist()),
+            topics=tuple(estimates.topics.astype(np.int64).tolist()),
+            planned_share=(share,) * len(p),
         )
 
     def means(self, lowest: float = -np.inf, highest: float = np.inf) -> list[Mean]:
@@ -163,13 +174,9 @@ class Comparison:
         lacking = np.where(judged.own > 0, judged.topics, others.topics) - topics
         estimates = self._estimates(score, (slice(-1), -1), judged.squares, judged.own, judged.own, topics)
         low, high = estimates.interval
-        columns = (score, estimates.se, np.maximum(low, lowest), np.minimum(high, highest), topics, lacking)
-        return [
-            Mean(system, value, _known(se), _known(low), _known(high), int(number), int(without))
-            for system, value, se, low, high, number, without in zip(
-                self.systems, *(column.tolist() for column in columns), strict=True
-            )
-        ]
+        of_errors = map(_known, (estimates.se, np.maximum(low, lowest), np.minimum(high, highest)))
+        numbers = (own.astype(np.int64).tolist() for own in (topics, lacking))
+        return list(map(Mean, self.systems, score.tolist(), *of_errors, *numbers))
 
     @cached_property
     def _pairs(self) -> tuple[Places, Places]:
@@ -368,5 +375,5 @@ def _squared_topics(has: Matrix) -> Matrix:
     return np.asarray(np.square(has.T @ has))
 
 
-def _known(value: float) -> float | None:
-    return None if np.isnan(value) else value
+def _known(values: Matrix) -> tuple[float | None, ...]:
+    return tuple(np.where(np.isnan(values), np.array(None), values).tolist())

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, fields, replace
 
 import numpy as np
-from scipy.stats import kendalltau
+import scipy
 
 from preferendum.evidence import Evidence, Judgments, Settings
 from preferendum.fit.chances import RANDOM_SHARE
@@ -125,6 +125,7 @@ def replay_summaries(
     ]
     looks = [[_of_standing(rates.standing) for rates in own] for own in orders]
     systems, topics, learnt = len(whole.systems), len(np.unique(answers.topic)), orders[0][0].effects.variances
+    expected = planning_summaries.forecast(sizes, systems, topics, 0.0, learnt)
     return Replay(
         topics=topics,
         systems=systems,
@@ -132,9 +133,7 @@ def replay_summaries(
         seed=seed,
         points=tuple(
             _point(point.judgments, point, own, _of_standing(whole).scores, is_tested=True)
-            for point, own in zip(
-                planning_summaries.points(sizes, systems, topics, learnt), zip(*looks, strict=True), strict=True
-            )
+            for point, own in zip(expected.points, zip(*looks, strict=True), strict=True)
         ),
     )
 
@@ -234,4 +233,6 @@ def _tau(scores: dict[str, float], whole: dict[str, float]) -> float | None:
     systems = sorted(scores.keys() & whole.keys())
     if len(systems) < 2:
         return None
-    return finite(float(kendalltau([scores[name] for name in systems], [whole[name] for name in systems]).statistic))
+    return finite(
+        float(scipy.stats.kendalltau([scores[name] for name in systems], [whole[name] for name in systems]).statistic)
+    )

@@ -45,10 +45,9 @@ def reach(q: Matrix, kappa: Matrix) -> Matrix:
     return np.where(x > SMALL, np.expm1(y) / np.where(x > SMALL, kappa, 1.0), q * (1 + x / 3))
 
 
-def own_skewness(bends: Matrix, moved: Matrix, slopes: Matrix) -> Matrix:
-    """(s,): kappa of each system's score. See `skewness`."""
+def own_skewness(bends: Matrix, moved: Matrix, variance: Matrix) -> Matrix:
+    """(s,): kappa of each system's score, which has this `variance` (s,). See `skewness`."""
     apart = np.diag(moved)[:, None] - moved.T
-    variance = np.einsum("ij,ji->i", slopes, moved)
     return _divided((bends * apart**2).sum(axis=1), variance)
 
 
@@ -66,7 +65,7 @@ def skewness(bends: Matrix, moved: Matrix, slopes: Matrix) -> Matrix:
     covariance = slopes @ moved
     variance = np.diag(covariance)[:, None] + np.diag(covariance) - 2 * covariance
     kappa = _divided(ahead - ahead.T, variance)
-    np.fill_diagonal(kappa, own_skewness(bends, moved, slopes))
+    np.fill_diagonal(kappa, own_skewness(bends, moved, covariance.diagonal()))
     return kappa
 
 

@@ -13,7 +13,8 @@ adds their own part to the win rates: that of their answers' y - P in a step of 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -27,7 +28,8 @@ from preferendum.fit.effects import Effects, Items, Places, TopicItems, Variance
 from preferendum.fit.kernel import expected, expected_bend, totals
 from preferendum.fit.threads import on_one_thread
 from preferendum.formats.answers import HALF
-from preferendum.results import Standing
+from preferendum.results import Standing, SystemResult
+from preferendum.scoring.covariance import root_of
 from preferendum.scoring.scores import Scores
 from preferendum.scoring.skewness import own_skewness, skewness
 
@@ -93,14 +95,8 @@ class WinRates:
             following = next(items, None) if is_answered else following
 
 
-def win_rates(
-    answers: Answers,
-    has: Flags | None = None,
-    variances: Variances | None = None,
-    fitter: Callable[[Answers, Places], Effects] | None = None,
-) -> WinRates:
+def win_rates(answers: Answers, has: Flags | None = None, variances: Variances | None = None) -> WinRates:
     """Fit the answers. `has` (topics, systems): the summaries there are; if not given, those that answers are about.
-    `fitter`: gives the effects of the judged systems in place of `fit` (`preferendum.scoring.helped`).
 
     Raises `newton.NotConverged`.
     """
@@ -108,9 +104,21 @@ def win_rates(
     about[answers.topic, answers.first] = about[answers.topic, answers.second] = True
     judged = np.flatnonzero(about.any(axis=0))
     answers = replace(answers, weight=answers.weight / dispersion(answers))
-    fitted = fit(answers, judged, variances) if fitter is None else fitter(answers, judged)
-    standings = _standings(answers, judged, fitted)
-    return WinRates(answers, about if has is None else has | about, judged, fitted, *standings)
+    fitted = fit(answers, judged, variances)
+    return rates_of(answers, about if has is None else has | about, judged, fitted)
+
+
+def rates_of(answers: Answers, has: Flags, judged: Places, fitted: Effects) -> WinRates:
+    """The win rates of answers with the weights that they were `fitted` with."""
+    return WinRates(answers, has, judged, fitted, *_standings(answers, judged, fitted))
+
+
+def in_topics(answers: Answers, results: Iterable[SystemResult]) -> tuple[SystemResult, ...]:
+    """Results of all topics together, with the number of topics where each system was judged."""
+    both = np.concatenate([answers.first, answers.second]), np.tile(answers.topic, 2)
+    judged = Counter(answers.systems[k] for k, _topic in set(zip(*(side.tolist() for side in both), strict=True)))
+    number = len(set(answers.topic.tolist()))
+    return tuple(replace(own, topics=judged[own.system], lacking=number - judged[own.system]) for own in results)
 
 
 def fit(answers: Answers, judged: Places, variances: Variances | None = None) -> Effects:
@@ -167,7 +175,7 @@ class _Annotators:
         if not len(answers) or answers.annotator.min() < 0:
             return cls([], np.zeros(0), np.zeros((len(judged), 0)))
         numbers, who = np.unique(answers.annotator, return_inverse=True)
-        pulls = (_by_system(fitted) @ _surplus(answers, judged, fitted, who)).toarray()
+        pulls = _pulls(fitted, _surplus(answers, judged, fitted, who))
         weight = totals(who, answers.weight, len(numbers))
         return cls(numbers.tolist(), weight / weight.sum(), pulls)
 
@@ -175,18 +183,19 @@ class _Annotators:
         """The scores, which answer so to alpha, with what each annotator adds to them."""
         if not self.numbers:
             return scores.standing
-        share = np.trace(slopes @ fitted.of_answers @ slopes.T) / np.trace(scores.covariance)
-        shares = Shares(self.judged, slopes @ fitted.covariance @ self.pulls, float(share))
+        share = np.vdot(slopes @ fitted.of_answers, slopes) / np.trace(scores.covariance)
+        shares = Shares(self.judged, slopes @ (fitted.covariance @ self.pulls), float(share))
         return replace(scores, shares=shares).standing_by(self.numbers)
 
 
-def _by_system(fitted: Effects) -> sparse.csr_array:
-    """(systems, items): A of every topic in the columns of its summaries, in one product for all topics."""
-    topics = [*fitted.topics()]
-    row = np.concatenate([np.repeat(topic.systems, len(topic.A)) for topic in topics])
-    column = np.concatenate([np.tile(np.arange(topic.items.start, topic.items.stop), len(topic.A)) for topic in topics])
-    entries = np.concatenate([topic.A.ravel() for topic in topics])
-    return sparse.coo_array((entries, (row, column)), shape=(len(fitted.alpha), len(fitted.items))).tocsr()
+def _pulls(fitted: Effects, surplus: sparse.csr_array) -> Matrix:
+    """(systems, annotators): the sum of A times `surplus` (items, annotators) over topics, one in memory at a time."""
+    pulls = np.zeros((len(fitted.alpha), surplus.shape[1]))
+    for topic in fitted.topics():
+        own = surplus[topic.items]
+        some = np.unique(own.indices)
+        pulls[np.ix_(topic.systems, some)] += (own[:, some].T @ topic.A).T
+    return pulls
 
 
 def _surplus(answers: Answers, judged: Places, fitted: Effects, who: Places) -> sparse.csr_array:
@@ -246,17 +255,30 @@ def _of_topic(rates: WinRates, number: int, topic: TopicItems | None) -> Scores:
         place = np.searchsorted(own, topic.systems)
         A[np.ix_(place, place)] += common * (topic.A - np.identity(len(place)))
         theta[place] += common * (fitted.theta[topic.items] - theta[place])
-    covariance = common * fitted.variances.item * A + A @ of_systems @ A
+        for _side in range(2):  # A V A, V being symmetric
+            own_rows = of_systems[place]
+            of_systems[place] += common * (topic.times(own_rows) - own_rows)
+            of_systems = np.ascontiguousarray(of_systems.T)
+    covariance = common * fitted.variances.item * A + of_systems
     chances = expit(theta[:, None] - theta)
     np.fill_diagonal(chances, 0.0)
-    scores, slopes = _means(chances, chances * chances.T)
-    bends = chances * chances.T * (1 - 2 * chances) / max(len(own) - 1, 1)
+    others, both = max(len(own) - 1, 1), chances * chances.T
+    scores, bends = chances.sum(axis=1) / others, both * (1 - 2 * chances) / others
     if len(own) == 1:
         scores[:] = np.nan  # nothing to be preferred to
     names = tuple(rates.answers.systems[k] for k in rates.judged[own])
-    moved = covariance @ slopes.T
-    skew = np.diag(own_skewness(bends, moved, slopes))
-    return Scores(names, scores, slopes @ moved, int(answered.sum()), skew=skew)
+    sloped = _sloping(both)
+    moved = sloped(covariance).T
+    spread = sloped(moved)
+    skew = np.diag(own_skewness(bends, moved, spread.diagonal()))
+    return Scores(names, scores, spread, int(answered.sum()), skew=skew)
+
+
+def _sloping(both: Matrix) -> Callable[[Matrix], Matrix]:
+    """X (n, m) -> the slopes, as in `_means`, times X. `both` (n, n): P (1 - P), 0 on the diagonal, where 1/4 makes
+    them a smooth kernel of the utilities and so of a rank of some dozens, however many these are."""
+    root, total = root_of(both + np.identity(len(both)) / 4), both.sum(axis=1)[:, None] + 1 / 4
+    return lambda X: np.asarray((total * X - root @ (root.T @ X)) / max(len(both) - 1, 1))
 
 
 def _common(annotators: Places) -> float:

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from statistics import median_low
+from typing import Protocol
 
 from preferendum.formats.words import gettext as _
 from preferendum.formats.words import ngettext
@@ -14,10 +15,21 @@ from preferendum.metrics.names import WIN_RATE
 from preferendum.results.scores import is_tested
 from preferendum.results.statistics import DECIMALS
 from preferendum.show.plots import IntervalRow, interval_plot
-from preferendum.show.shown import DASH, Figure, figure
+from preferendum.show.shown import DASH, Cell, Figure, figure
 
 #: So many points are an importance of 1.
 POINTS = 100.0
+
+
+class Valued(Protocol):
+    """A value with the ends of its interval."""
+
+    @property
+    def value(self) -> float | None: ...
+    @property
+    def low(self) -> float | None: ...
+    @property
+    def high(self) -> float | None: ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,9 +54,9 @@ class Unit:
         """The score as a text; adding 0.0 takes the sign from a rounded -0."""
         return DASH if score is None else f"{round(self.times * score, self.decimals) + 0.0:.{self.decimals}f}"
 
-    def change(self, score: float) -> str:
+    def change(self, score: float | None) -> str:
         """A difference, with its sign."""
-        return ("+" if score > 0 else "") + self.show(score)
+        return ("+" if score and self.show(score) != self.show(0.0) and score > 0 else "") + self.show(score)
 
     def as_score(self, number: str) -> str:
         """A score in a sentence."""
@@ -66,42 +78,59 @@ class Unit:
         """A number with its interval, where it has one."""
         return number if low is None or high is None else f"{number} {self.interval(low, high)}"
 
+    def bounded(self, own: Valued) -> tuple[Cell, ...]:
+        """Cells of a value: itself and both ends of its interval for files, the interval for people."""
+        return own.value, own.low, own.high, self.interval(own.low, own.high)
+
     def interval(self, low: float | None, high: float | None) -> str:
         """Both ends of an interval."""
         return DASH if low is None or high is None else f"[{self.show(low)}, {self.show(high)}]"
 
 
-def unit_of(score: str, figures: Iterable[tuple[float | None, float | None, float | None]] = ()) -> Unit:
-    """For scores, or differences of scores, with their intervals: (value, low, high).
+def digits(half: float) -> int:
+    """The decimals of two significant digits of an interval's half-width; none where it reaches ten or more."""
+    return 0 if half <= 0 else min(DECIMALS, max(0, 1 - math.floor(math.log10(float(f"{half:.1e}")))))
 
-    Digits follow the interval: the last one is at most a tenth of the (median) width of the intervals or, where there
-    are none, of the distance of the scores. Points have two decimals at least, other scores three.
+
+def unit_of(score: str, figures: Iterable[tuple[float | None, float | None, float | None]] = ()) -> Unit:
+    """For scores, or differences of scores, with their intervals: (value, low, high); "" for any other figures.
+
+    Digits follow the interval: two significant ones of the (median) half-width. Where there are no intervals, three of
+    the distance of the numbers or, of a single number, its own; shares are then whole percents.
     """
-    times, least = {"importance": (POINTS, 2), WIN_RATE: (100.0, 0)}.get(score, (1.0, 3))
+    times, sign = {"importance": (POINTS, ""), WIN_RATE: (100.0, "%")}.get(score, (1.0, ""))
     rows = list(figures)
     values = [value for value, _low, _high in rows if value is not None]
-    widths = [high - low for _value, low, high in rows if low is not None and high is not None]
-    widths = [width for width in widths if width > 10.0**-DECIMALS] or [
-        max(values, default=0.0) - min(values, default=0.0)
-    ]
-    width = times * median_low(widths)
-    decimals = least if width <= 0 else min(DECIMALS, max(least, math.ceil(1 - math.log10(width))))
-    return Unit(times, decimals, "%" if score == WIN_RATE else "")
+    halves = [(high - low) / 2 for _value, low, high in rows if low is not None and high is not None]
+    halves = [half for half in halves if half > 10.0**-DECIMALS]
+    if halves:
+        return Unit(times, digits(times * median_low(halves)), sign)
+    reach = max(values, default=0.0) - min(values, default=0.0) or max(map(abs, values), default=0.0)
+    return Unit(times, 0 if sign else digits(times * reach / 10) if reach else 2, sign)
+
+
+def unit_for(figures: Iterable[Valued], *, is_share: bool = False) -> Unit:
+    """How values with their intervals are read together: coefficients, with two decimals at most, or shares."""
+    unit = unit_of(WIN_RATE if is_share else "", [(own.value, own.low, own.high) for own in figures])
+    return replace(unit, decimals=min(unit.decimals, 2))
 
 
 def score_figure(rows: Sequence[IntervalRow], unit: Unit) -> list[Figure]:
-    """The plot of systems with their intervals; none without rows. Importance has a reference line at 0."""
+    """The plot of systems with their intervals, and a line at the average of importance or win rates; none without
+    rows."""
     if not rows:
         return []
     has_intervals = any(row.low is not None for row in rows)
+    systems = ngettext("%(n)d system", "%(n)d systems", len(rows)) % {"n": len(rows)}
     label = (
-        _("Scores of %(n)d systems with 95%% intervals; the table says the same in numbers")
+        _("Scores of %(systems)s with 95%% intervals; the table says the same in numbers")
         if has_intervals
-        else _("Scores of %(n)d systems; the table says the same in numbers")
+        else _("Scores of %(systems)s; the table says the same in numbers")
     )
-    draw = partial(interval_plot, reference=0.0 if unit.times == POINTS and not unit.sign else None)
+    average = None if unit.times != POINTS else 50.0 if unit.sign else 0.0
+    draw = partial(interval_plot, reference=average)
     title = unit.named(_("score, with its 95% interval") if has_intervals else _("score"))
-    return figure("scores", title, "", draw, rows, label % {"n": len(rows)}, title, (_("rank"), _("system")))
+    return figure("scores", title, "", draw, rows, label % {"systems": systems}, title, (_("rank"), _("system")))
 
 
 def why_untested(score: str) -> str:

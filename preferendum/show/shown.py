@@ -8,7 +8,6 @@ from dataclasses import dataclass, field, replace
 from functools import cache
 from typing import Any
 
-from preferendum import results
 from preferendum.formats.readers.tables import write_rows
 from preferendum.show.latex import write_latex
 from preferendum.show.plots import WIDE, Drawing
@@ -30,9 +29,14 @@ def decimals(places: int) -> Show:
     return lambda number: DASH if number is None else f"{number:.{places}f}"
 
 
-def percent(share: float) -> str:
-    """A share as people read it."""
-    return f"{100 * share:.10g} %"
+def percent(share: float | None) -> str:
+    """A share with all its digits."""
+    return DASH if share is None else f"{100 * share:.10g}%"
+
+
+def whole_percent(share: float | None) -> str:
+    """A share that has no interval."""
+    return percent(None if share is None else round(share, 2))
 
 
 def p_value(p: float | None) -> str:
@@ -40,16 +44,6 @@ def p_value(p: float | None) -> str:
     if p is None:
         return DASH
     return "< .001" if p < 0.001 else f"{p:.3f}".removeprefix("0")
-
-
-def interval(low: float | None, high: float | None, places: int = 3) -> str:
-    """Both ends of an interval."""
-    return DASH if low is None or high is None else f"[{low:.{places}f}, {high:.{places}f}]"
-
-
-def bounded(own: results.Bounded | results.Figure, places: int = 3) -> tuple[Cell, ...]:
-    """Cells of a value: itself and both ends of its interval for files, the interval for people."""
-    return own.value, own.low, own.high, interval(own.low, own.high, places)
 
 
 def sentences(*texts: str) -> str:
@@ -89,7 +83,8 @@ class Table:
 
     `name`: of its files; `note`: what its columns mean, in sentences; `links`: of each row, what a click on its first
     cell chooses, or None; `leads_to`: the page of the study that it opens instead, with the keys of its address in
-    `links`; `marked`: the rows to highlight; `folded`: pages and terminals leave it to the files; `closed`: pages
+    `links`; `marked`: the rows to highlight; `thin`: those to
+    show in grey; `folded`: pages and terminals leave it to the files; `closed`: pages
     show its title, and the rest on a click; `first`: so many rows are open on a page and the others folded, 0 for all.
     """
 
@@ -101,6 +96,7 @@ class Table:
     links: tuple[Mapping[str, str | int] | None, ...] = ()
     leads_to: str = ""
     marked: frozenset[int] = frozenset()
+    thin: frozenset[int] = frozenset()
     folded: bool = False
     closed: bool = False
     first: int = 0
@@ -205,7 +201,7 @@ class Shown:
 
     `verdict`: the answer to the question in one sentence, with its uncertainty; `parts`: tables and figures; `choices`:
     what may be chosen, with what is; `notes`: what else there is to say, in sentences; `rests_on`: the judgments used,
-    if these are not all that count now.
+    if these are not all that count now; `detail`: what a template of the analysis shows in addition.
     """
 
     verdict: str
@@ -213,6 +209,7 @@ class Shown:
     choices: Sequence[Choice] = ()
     notes: Sequence[str] = field(default=())
     rests_on: str = ""
+    detail: Any = None
 
     def for_reader(self, abilities: Collection[str]) -> Shown:
         """What a reader with these abilities may see, without tables that have no column left."""

@@ -9,8 +9,14 @@ from dataclasses import asdict, replace
 from preferendum.formats.words import gettext as _
 from preferendum.formats.words import ngettext
 from preferendum.results import Difference, Ground, LeaderboardRow, SystemResult
+from preferendum.results.statement import Headline, Statement, Told
+from preferendum.show.shown import sentences
 
 Rows = tuple[LeaderboardRow, ...]
+#: So many systems that cannot be told from the first are named.
+NAMED = 3
+#: So many brackets fit beside a table.
+MOST_BRACKETS = 6
 
 
 def rows_of(
@@ -58,8 +64,13 @@ def _ranked(rows: Sequence[LeaderboardRow]) -> Rows:
 
 def tests_of(rows: Sequence[LeaderboardRow], differences: Sequence[Difference]) -> list[Difference]:
     """The tested differences between these systems."""
+    return [own for own in between(rows, differences) if own.significant is not None]
+
+
+def between(rows: Sequence[LeaderboardRow], differences: Sequence[Difference]) -> list[Difference]:
+    """The differences between these systems."""
     names = {row.system for row in rows}
-    return [own for own in differences if own.significant is not None and {own.better, own.worse} <= names]
+    return [own for own in differences if {own.better, own.worse} <= names]
 
 
 def open_tests(rows: Sequence[LeaderboardRow], tests: Sequence[Difference]) -> list[Difference]:
@@ -68,51 +79,124 @@ def open_tests(rows: Sequence[LeaderboardRow], tests: Sequence[Difference]) -> l
     return [own for own in tests if not own.significant and (is_undecided or rows[0].system in (own.better, own.worse))]
 
 
-def answer(rows: Sequence[LeaderboardRow], tests: Sequence[Difference], ground: Ground) -> str:
-    """The verdict, or that it is too early for one; "" where nothing is tested."""
-    return verdict(rows, tests) if tests else ground.words if ground.is_early else ""
+def headline_of(
+    rows: Sequence[LeaderboardRow], differences: Sequence[Difference], ground: Ground, *, is_tested: bool = True
+) -> Headline:
+    """Conclude what the tests say of the ranked systems; of too many to test every two, nothing."""
+    if not rows:
+        return Headline()
+    first, others = rows[0], len(rows) - 1
+    if not is_tested or not others:
+        return Headline("untested", first.system, others=others)
+    tests = tests_of(rows, differences)
+    if ground.is_early or not tests:
+        return Headline("early" if ground.is_early else "untested", first.system, others=others)
+    significant = [own for own in tests if own.significant]
+    surest = min(significant, key=lambda own: (own.p, -own.difference), default=None)
+    level = alike(rows, tests)[first.system]
+    told: Told = "open" if not significant else "middle" if len(level) == others else "shared" if level else "leads"
+    clearest = None if surest is None else (surest.better, surest.worse)
+    return Headline(told, first.system, level, others, len(significant), len(tests), clearest)
 
 
-def verdict(rows: Sequence[LeaderboardRow], tests: Sequence[Difference]) -> str:
-    """What they show of the first place, in one sentence."""
-    if not any(own.significant for own in tests):
+def verdict(rows: Sequence[LeaderboardRow], differences: Sequence[Difference], ground: Ground) -> str:
+    """Say what the tests say of these systems; "" where nothing is tested."""
+    return headline_words(headline_of(rows, differences, ground), ground)
+
+
+def headline_words(headline: Headline, ground: Ground) -> str:
+    """Say in a sentence or two what is known of the order, then what is not; "" where nothing is tested."""
+    if headline.told in ("none", "untested"):
+        return ""
+    if headline.told == "early":
+        return ground.words
+    if headline.told == "open":
         return _("So far the answers do not tell these systems apart.")
-    first, *others = rows
-    beaten = {row.system for row in others} & set(first.better_than)
-    alike = len(others) - len(beaten)
-    about = {"system": first.system, "n": alike}
-    if not beaten:
-        return _("%(system)s scores highest, but cannot be told from any other system yet.") % about
-    if len(rows) == 2:
-        return _("%(system)s leads %(other)s.") % (about | {"other": others[0].system})
-    if not alike:
-        return _("%(system)s leads all other systems.") % about
-    words = ngettext(
-        "%(system)s leads; %(n)d system cannot be told from it.",
-        "%(system)s leads; %(n)d systems cannot be told from it.",
-        alike,
-    )
-    return words % about
+    about = {"system": headline.first, "n": len(headline.alike), "others": headline.others}
+    if headline.told == "leads":
+        (only,) = (headline.clearest or ("", ""))[1:]
+        return (
+            _("%(system)s leads %(only)s.") if headline.others == 1 else _("%(system)s leads all other systems.")
+        ) % (about | {"only": only})
+    if headline.told == "shared":
+        if len(headline.alike) <= NAMED:
+            named = about | {"alike": _listed(headline.alike)}
+            return _("%(system)s leads; %(alike)s cannot be told from it.") % named
+        return _("%(system)s leads; %(n)d of %(others)d other systems cannot be told from it.") % about
+    better, worse = headline.clearest or ("", "")
+    apart = ngettext(
+        "%(better)s is better than %(worse)s; of %(tests)d pairs of systems %(apart)d is told apart.",
+        "%(better)s is better than %(worse)s; of %(tests)d pairs of systems %(apart)d are told apart.",
+        headline.apart,
+    ) % {"better": better, "worse": worse, "tests": headline.tests, "apart": headline.apart}
+    return f"{apart} " + _("%(system)s scores highest, but cannot be told from any other system yet.") % about
+
+
+def statement_words(own: Statement) -> str:
+    """Say what is known of the order; then, where it is much, how much of it the length of the texts explains."""
+    headline = headline_words(own.headline, own.ground)
+    is_by_length = own.headline.apart and "length" in own.limits
+    return sentences(headline, own.by_length.words) if is_by_length and own.by_length else headline
+
+
+def _listed(names: Sequence[str]) -> str:
+    *first, last = names
+    return _("%(first)s and %(last)s") % {"first": ", ".join(first), "last": last} if first else last
 
 
 def brackets(rows: Sequence[LeaderboardRow], tests: Sequence[Difference]) -> list[list[str]]:
-    """The part of each bracket at each row: "begins", "continues", "ends" or "".
+    """The part of each bracket at each row: "begins", "continues", "ends", "passes" where the row is not in it, or "".
 
-    No two systems of a bracket differ significantly; all are neighbours, as in a diagram of critical differences
-    (Demšar 2006). No bracket is part of another.
+    No two systems of a bracket differ significantly, and any two that do not share one (a compact display of all pairs,
+    Piepho 2004); none is part of another. Empty where this takes more than `MOST_BRACKETS` columns.
     """
     names = [row.system for row in rows]
-    apart = {frozenset((own.better, own.worse)) for own in tests if own.significant}
+    place = {name: k for k, name in enumerate(names)}
+    groups = _groups([{k, *map(place.__getitem__, others)} for k, others in enumerate(alike(rows, tests).values())])
     lanes: list[list[str]] = []
-    reached = 0
-    for first in range(len(names) if tests else 0):
-        last = first
-        while last + 1 < len(names) and all({names[last + 1], name} not in apart for name in names[first : last + 1]):
-            last += 1
-        if last > max(first, reached):
-            lane = next((lane for lane in lanes if not any(lane[first:])), None)
-            if lane is None:
-                lanes.append(lane := [""] * len(names))
-            lane[first : last + 1] = ["begins", *["continues"] * (last - first - 1), "ends"]
-            reached = last
-    return [list(beside) for beside in zip(*lanes, strict=True)] or [[] for _name in names]
+    for group in groups:
+        first, last = group[0], group[-1]
+        lane = next((lane for lane in lanes if not any(lane[first : last + 1])), None)
+        if lane is None:
+            lanes.append(lane := [""] * len(names))
+        parts = ["continues" if k in group else "passes" for k in range(first, last + 1)]
+        lane[first : last + 1] = ["begins", *parts[1:-1], "ends"]
+    return (
+        [list(beside) for beside in zip(*lanes, strict=True)]
+        if 0 < len(lanes) <= MOST_BRACKETS
+        else [[] for _ in names]
+    )
+
+
+def alike(rows: Sequence[LeaderboardRow], tests: Sequence[Difference]) -> dict[str, tuple[str, ...]]:
+    """The systems that each one does not differ from significantly, by system; nothing where nothing is tested."""
+    apart = {frozenset((own.better, own.worse)) for own in tests if own.significant}
+    names = [row.system for row in rows] if tests else []
+    return {
+        name: tuple(other for other in names if other != name and frozenset((name, other)) not in apart)
+        for name in names
+    }
+
+
+def far_apart(rows: Sequence[LeaderboardRow], tests: Sequence[Difference]) -> tuple[str, str] | None:
+    """The first two systems that do not differ significantly although their intervals do not meet."""
+    by_name = {row.system: row for row in rows}
+    for own in tests:
+        high, low = by_name[own.worse].high, by_name[own.better].low
+        if not own.significant and high is not None and low is not None and high < low:
+            return own.better, own.worse
+    return None
+
+
+def _groups(alike: Sequence[set[int]]) -> list[list[int]]:
+    """Sets of rows that are all alike, such that any two alike rows share one; each as large as it can be."""
+    left = {(a, b) for a, own in enumerate(alike) for b in own if a < b}
+    groups: list[list[int]] = []
+    while left:
+        group = set(min(left))
+        for row in range(len(alike)):
+            if row not in group and group <= alike[row]:
+                group.add(row)
+        groups.append(sorted(group))
+        left -= {(a, b) for a in group for b in group}
+    return groups

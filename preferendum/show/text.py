@@ -13,9 +13,9 @@ NOTE = 100
 
 
 def as_text(table: Table) -> str:
-    """A table with its title and its note."""
-    lines = [table.title, *textwrap.wrap(table.note, NOTE)]
-    return "\n".join([*lines, *aligned(table.heads, table.texts(), [not column.is_text for column in table.read])])
+    """A table below its title, then its note."""
+    rows = aligned(table.heads, table.texts(), [not column.is_text for column in table.read])
+    return "\n".join([table.title, *rows, *textwrap.wrap(table.note, NOTE)])
 
 
 def aligned(heads: Sequence[str], rows: Sequence[Sequence[str]], to_the_right: Sequence[bool]) -> list[str]:

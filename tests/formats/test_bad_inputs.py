@@ -91,8 +91,6 @@ JSON_LINES = [
     ),
     Bad("t.jsonl", GOOD[:-5], 1, "", "a string that starts at column 53 and is never closed", "one complete JSON"),
     Bad("t.jsonl", GOOD + "\n{'topic_id': 1}", 2, "", "no JSON at column 2: \"'topic_id'", "one complete JSON object"),
-    Bad("t.jsonl", "[" + GOOD + "]", 1, "", "a list of 1", "without brackets around all of them"),
-    Bad("t.jsonl", "[\n" + GOOD + "\n]", 1, "", "a list", "one JSON object per line, without brackets"),
     Bad("t.jsonl", '"topic_id":', 1, "", "no JSON at column 11", "one complete JSON object per line"),
     Bad("t.jsonl", GOOD + "\nnull", 2, "", "null", "a JSON object"),
     Bad("t.jsonl", GOOD + "\n17", 2, "", "the number 17", "one JSON object per line"),
@@ -192,7 +190,7 @@ JSON_LINES = [
     in_topic("title", "more than 30 combining marks", "ordinary text", title="z" + "\u0300" * 31),
     in_topic("title", "a list of 1", "text in double quotes", title=["x"]),
     in_topic("title", "501 characters", "at most 500", title="x" * 501),
-    in_topic("question", "301 characters", "at most 300", question="x" * 301),
+    in_topic("question", "10001 characters", "at most 10000", question="x" * 10_001),
     in_topic("language", '"Englisch sprache"', "such as en, de", language="Englisch sprache"),
     in_topic("mine.deep[0]", "U+0000 (NUL)", "without control characters", mine={"deep": ["\0"]}),
     in_topic("a\\u{0000}", "U+0000 (NUL)", "without control characters", **{"a\0": 1}),
@@ -210,7 +208,7 @@ JSON_LINES = [
     Bad("t.jsonl", topic(title="x").replace("x", "\xe9").encode("latin-1"), 1, "", "the byte 0xE9 at byte", "UTF-8"),
     Bad("t.jsonl", GOOD.encode() + b'\n{"x": "\xed\xa0\x80"}', 2, "", "the byte 0xED at byte 8", "UTF-8"),
     Bad("t.jsonl", GOOD + "\r" + GOOD + "\r" + GOOD, 1, "", "a carriage return without a line feed", "a line feed"),
-    Bad("t.jsonl", '{"id": "x", "text": "y"}', 1, "", 'the keys "id, text"', "topics (.jsonl with topic_id"),
+    Bad("t.jsonl", '{"who": "x", "said": "y"}', 1, "", "no column system, text", "say which of yours these are"),
     in_preference("winner", 'the text "left"', "a, b, tie or neither", winner="left"),
     in_preference("why", "201 characters", "at most 200", why="x" * 201),
     in_preference("note", "301 characters", "at most 300", note="x" * 301),
@@ -236,14 +234,11 @@ JSON_LINES = [
 ]
 
 TABLES = [
-    Bad(
-        "p.csv", HEADER.replace(",", ";") + "T;d:0;d:1;a\n", 1, "", "semicolons between the columns", "topic,a,b,winner"
-    ),
-    Bad("p.csv", "topic\ta\tb\twinner\n", 1, "", "tabs between the columns", "commas"),
-    Bad("p.csv", "sep=;\n" + HEADER.replace(",", ";"), 1, "", 'begins with "sep=;"', "topics (.jsonl"),
+    Bad("p.csv", "topic\ta\tb\twinner\n", 0, "", "a header without rows", "at least one row"),
+    Bad("p.csv", "sep=;\n" + HEADER.replace(",", ";"), 0, "", "a header without rows", "at least one row"),
+    Bad("p.csv", "sep=;\n" + HEADER.replace(",", ";") + "T,d:0\n", 3, "", "1 values", "4, the number of columns"),
     Bad("p.csv", "topic,a,b\nT,d:0,d:1\n", 1, "", "no column winner among", "topic,a,b,winner"),
     Bad("p.csv", "topic,a,b,winner,a\nT,d:0,d:1,a,b\n", 1, "", 'the column "a" twice', "each column once"),
-    Bad("p.csv", HEADER.replace("winner", "winner,") + "T,d:0,d:1,a,\n", 1, "", 'the column ""', "only the columns"),
     Bad("p.csv", HEADER, 0, "", "a header without rows", "at least one row"),
     in_rows("T,d:0,d:1\n", 2, "", "3 values", "4, the number of columns"),
     in_rows("T,d:0,d:1,a\nT,d:0,d:1,a,b\n", 3, "", "5 values", "4, the number of columns"),
@@ -278,9 +273,9 @@ TABLES = [
         "s.csv", "topic,system,text\nT,s,x\nT,s,y\n", 3, "system", 'a second summary of topic "T" by "s"', "one summary"
     ),
     Bad("s.csv", "topic,system,text\nT,s," + "x" * 1_000_001, 2, "text", "a text larger than 1 MB", "shorter"),
-    Bad("s.csv", "topic_id,system,summary\nT,s,x\n", 1, "", "no column topic", "the columns topic,system,text"),
-    Bad("p.csv", "sentence_a,sentence_b,better\nx,y,a\n", 1, "", "no column winner", "the columns topic,a,b,winner"),
-    Bad("x.csv", "name,age\nEve,7\n", 1, "", 'a file that begins with "name,age"', "human scores (.csv with"),
+    Bad("p.csv", "sentence_a,sentence_b,better\nx,y,a\n", 1, "", "no column a, b", "the columns topic,a,b,winner"),
+    Bad("x.csv", "name,age\nEve,7\n", 1, "", "no column system, text among", "summaries: say which"),
+    Bad("x.csv", "Dear Sir, hello\nI am fine\n", 1, "", 'a file that begins with "Dear Sir, hello"', "of human scores"),
 ]
 
 FOLDERS = [
@@ -338,7 +333,7 @@ FOLDERS = [
     in_folder("notes.html", "<html>hi</html>", 0, "", "a web page", "topics (.jsonl"),
     in_folder("inner.zip", b"PK\x03\x04xxxx", 0, "", "a zip", "one ZIP file with the files themselves"),
     in_folder("data.csv", b"\x1f\x8bxxxx", 0, "", "a gzip archive", "one ZIP file"),
-    Bad("z.zip", {"[Content_Types].xml": "<x/>", "xl/workbook.xml": "<x/>"}, 0, "", "an Office document", "CSV"),
+    Bad("z.zip", {"[Content_Types].xml": "<x/>", "word/document.xml": "<x/>"}, 0, "", "an Office document", "CSV"),
     Bad("z.zip", {"__MACOSX/x": "x"}, 0, "", "nothing that can be read", "topics (.jsonl"),
     Bad("z.zip", {}, 0, "", "nothing that can be read", "topics (.jsonl"),
 ]
@@ -427,7 +422,7 @@ def test_all_faults_of_a_file_are_told_at_once(tmp_path: Path) -> None:
 
 def test_after_two_hundred_faults_reading_stops_and_says_so(tmp_path: Path) -> None:
     path = tmp_path / "x"
-    path.write_text(HEADER + "T,d:0,d:1,c\n" * 1_000)
+    path.write_text(HEADER + "".join(f"T,d:0,d:1,{number + 2}\n" for number in range(1_000)))
 
     with pytest.raises(formats.Refused) as refused:
         formats.read(path)

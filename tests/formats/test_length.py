@@ -33,3 +33,10 @@ def test_nothing_is_said_of_four_systems_or_of_equal_ones() -> None:
     assert ByLength.of({"a": 1.0, "b": 2.0, "c": 0.0, "d": 4.0}, BY_LENGTH) is None
     assert ByLength.of(dict.fromkeys(BY_LENGTH, 1.0), BY_LENGTH) is None
     assert ByLength.of({name: ord(name) / 100 for name in BY_LENGTH}, BY_LENGTH | {"a": None}) is None
+
+
+@pytest.mark.parametrize(("explained", "is_headline"), [(0.79, True), (0.31, True), (0.3, False), (0.0, False)])
+def test_length_that_explains_much_stands_beside_the_verdict(explained: float, is_headline: bool) -> None:
+    own = ByLength(explained, 0.1, 11)
+    assert own.is_headline is is_headline
+    assert own.words.startswith(f"The length of sentences explains {100 * explained:.0f}% of how these 11")

@@ -181,8 +181,8 @@ def test_a_corpus_says_what_it_leaves_out_because_of_its_size_or_its_name(
 
 def test_only_the_first_twenty_unknown_names_get_suggestions(tmp_path: Path) -> None:
     path = tmp_path / "x"
-    path.write_text("topic,system,text\n" + "".join(f"topic{n:02},s,x\n" for n in range(30)))
+    path.write_text("topic,system,metric,score\n" + "".join(f"topic,system{n:02},m,1\n" for n in range(30)))
 
     with pytest.raises(formats.Refused) as refused:
-        formats.read(path, existing=formats.Existing({"topic": formats.ExistingTopic({"d": 1})}))
+        formats.read(path, existing=formats.Existing({"topic": formats.ExistingTopic({"d": 1}, frozenset({"system"}))}))
     assert sum("most similar" in complaint.found for complaint in refused.value.complaints) == 20

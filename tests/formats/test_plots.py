@@ -30,7 +30,7 @@ from preferendum.show.plots import (
 )
 from preferendum.show.plots.axes import axis, round_step
 from preferendum.show.plots.cells import COLOURS
-from preferendum.show.plots.drawing import PAD, fitted, width_of
+from preferendum.show.plots.drawing import PAD, SMALL, fitted, width_of
 
 numbers = st.floats(-1e6, 1e6).map(lambda value: round(value, 9))
 
@@ -166,7 +166,16 @@ def test_rows_of_an_interval_plot_stand_in_their_order_with_the_dot_inside() -> 
     assert at(second.find(f"{SVG}circle"), "cx") < at(line, "x1")
     assert at(second.find(f"{SVG}circle"), "cy") > at(dot, "cy")
     assert [mark.findtext(f"{SVG}title") for mark in (first, second)] == ["a: 3 [2, 4]", f"{'b' * 50}: 1"]
-    assert second.findtext(f"{SVG}text") == "b" * 33 + "…"
+    assert second.findtext(f"{SVG}text") == "b" * 50
+
+
+@pytest.mark.parametrize("width", [NARROW, 1.5 * NARROW, PAPER, WIDE])
+def test_an_interval_plot_cuts_no_name_that_a_line_of_it_holds(width: float) -> None:
+    names = [f"{k}-{'x' * 30}" for k in range(60)]
+    picture = parsed(
+        interval_plot([IntervalRow(name, k, k - 1, k + 1) for k, name in enumerate(names)], "", "", width=width)
+    )
+    assert [row.findtext(f"{SVG}text") for row in of_class(picture, "mark")] == names
 
 
 def test_a_narrow_plot_has_long_names_above_the_lines_and_no_line_goes_through_them() -> None:
@@ -222,7 +231,7 @@ def test_a_grid_is_darker_where_scores_are_higher_and_begins_with_rows_that_have
     matrix = ScoreMatrix(("none", "t"), ("m", "n", "p"), 2, ((None,) * 3, (0.0, None, 4.0)))
     picture = parsed(score_grid(matrix, WORDS))
     cells = [rect for rect in picture.iter(f"{SVG}rect") if rect.find(f"{SVG}title") is not None]
-    assert [cell.findtext(f"{SVG}title") for cell in cells[:3]] == ["t, m: 0.000", "t, n: no score", "t, p: 4.000"]
+    assert [cell.findtext(f"{SVG}title") for cell in cells[:3]] == ["t, m: 0.00", "t, n: no score", "t, p: 4.00"]
     assert [cell.get("fill") for cell in cells[:3]] == [COLOURS[0], "none", COLOURS[-1]]
     m, n, p = (at(cell, "x") for cell in cells[:3])
     assert p - n > n - m
@@ -255,9 +264,12 @@ def test_labels_of_a_scatter_touch_no_other() -> None:
     far = (ScatterPoint("far", True, 0.0, 1.0), ScatterPoint("the last to the right", True, 1.0, 1.0))
     picture = parsed(scatter_plot(Scatter("overall", "m", crowd + far), "", "x", "y"))
     named = {
-        text.text: text.get("text-anchor") for group in of_class(picture, "mark") for text in group.iter(f"{SVG}text")
+        text.text: float(text.get("x")) for group in of_class(picture, "mark") for text in group.iter(f"{SVG}text")
     }
-    assert (named["far"], named["the last to the right"]) == (None, "end")
+    right = "the last to the right"
+    ends = [float(dot.get("cx")) for dot in picture.iter(f"{SVG}circle")]
+    assert named["far"] > min(ends)
+    assert named[right] + width_of(right, SMALL) < max(ends)
     assert len(named) < 12
 
 

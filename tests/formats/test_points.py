@@ -25,17 +25,24 @@ def test_a_point_is_what_its_sentence_says() -> None:
 @pytest.mark.parametrize(
     ("score", "number", "low", "high", "shown"),
     [
-        ("importance", 0.14962, 0.1, 0.2, "14.96"),
-        ("importance", 0.006910, -0.01, 0.02, "0.69"),
-        ("importance", -0.00001, -0.01, 0.02, "0.00"),
+        ("importance", 0.14962, 0.1, 0.2, "15.0"),
+        ("importance", 0.14962, -0.1, 0.4, "15"),
+        ("importance", 0.006910, -0.01, 0.02, "0.7"),
+        ("importance", -0.00001, -0.01, 0.02, "0.0"),
         ("importance", 0.1234567, 0.12344, 0.12348, "12.3457"),
+        ("importance", 0.14962, None, None, "15.0"),
         ("importance", None, None, None, "–"),
-        ("combined", 0.52346, 0.4, 0.6, "0.523"),
-        ("published", 0.0069104, 0.006, 0.008, "0.0069"),
+        ("win-rate", 0.872, 0.7, 0.95, "87"),
+        ("win-rate", 0.872, 0.85, 0.89, "87.2"),
+        ("win-rate", 0.872, None, None, "87"),
+        ("combined", 0.52346, 0.4, 0.6, "0.52"),
+        ("combined", 0.52346, 0.52, 0.53, "0.5235"),
         ("coverage", 0.4567, 0.4567, 0.4567, "0.457"),
+        ("", 0.35123, -0.3, 0.95, "0.35"),
+        ("", 0.0123, None, None, "0.0123"),
     ],
 )
-def test_digits_follow_the_interval(score, number, low, high, shown) -> None:
+def test_two_digits_of_the_half_width_are_shown(score, number, low, high, shown) -> None:
     assert unit_of(score, [(number, low, high)]).show(number) == shown
 
 
@@ -55,7 +62,7 @@ def test_figures_of_importance_over_document_sets_are_in_points_and_their_files_
     points = ScatterPoint("a", True, 0.125, 3.0), ScatterPoint("b", True, -0.0625, 1.0)
     scatters = tuple(Scatter("overall", metric, points, 10.0, 2.0, 0.5) for metric in (IMPORTANCE, "js"))
     report = DocumentSetsReport("machines", 0.05, scorers, scatters)
-    for by, drawn, unit in ((IMPORTANCE, ("12.500", "-6.250"), "(points)"), ("js", ("0.125", "-0.062"), "")):
+    for by, drawn, unit in ((IMPORTANCE, ("12.5", "-6.2"), "(points)"), ("js", ("0.125", "-0.062"), "")):
         shown = document_sets.show(report, {"by": by})
         scores, scatter = (part for part in shown.parts if isinstance(part, Figure))
         assert all(f": {number}<" in scores.draw(700).body for number in drawn)

@@ -113,11 +113,12 @@ def test_preferences_between_sentences_are_written_as_before_there_were_others()
     formats.write_preferences(preferences, table, "csv")
 
     assert lines.getvalue() == (
-        b'{"a":"d:0","annotator":"w1","at":null,"b":"d:1","design_weight":null,"drawn_for":null,"kind":"human",'
-        b'"note":null,"of":"sentences","reason":null,"seconds":null,"topic":"T","why":null,"winner":"a"}\n'
+        b'{"a":"d:0","annotator":"w1","at":null,"b":"d:1","confidence":null,"design_weight":null,"drawn_for":null,'
+        b'"judge":null,"kind":"human","note":null,"of":"sentences","reason":null,"seconds":null,"topic":"T","why":null,"winner":"a"}\n'
     )
     assert table.getvalue() == (
-        b"topic,a,b,winner,annotator,seconds,at,kind,reason,design_weight,why,note\r\nT,d:0,d:1,a,w1,,,human,,,,\r\n"
+        b"topic,a,b,winner,annotator,seconds,at,kind,reason,design_weight,why,note,confidence\r\n"
+        b"T,d:0,d:1,a,w1,,,human,,,,,\r\n"
     )
 
 

@@ -6,6 +6,7 @@ import dataclasses
 import hashlib
 import io
 import json
+import re
 import zipfile
 from collections.abc import Callable
 from pathlib import Path
@@ -34,6 +35,7 @@ from preferendum.formats.archive.study_records import (
     StudyArchive,
     UploadRecord,
 )
+from preferendum.formats.judge import Judge
 from preferendum.formats.pyramid import Annotation, Contributor, Part, Pyramid, Scu
 from preferendum.formats.questionnaire import Question
 from preferendum.formats.records import KINDS, Summary, Text, Topic
@@ -64,9 +66,15 @@ STUDY = StudyArchive(
         ),
     ),
     sentences=(SentenceRecord("T", "d", 0, 0, "One."), SentenceRecord("T", "d", 1, 0, "Two.")),
-    annotators=(AnnotatorRecord("w1", "human", AT),),
+    annotators=(
+        AnnotatorRecord("w1", "human", AT),
+        AnnotatorRecord("m", "machine", AT, judge=Judge("gpt", prompt="Which?", made=("lead",))),
+    ),
     assignments=(ASSIGNMENT, SKIPPED, OF_SUMMARIES),
-    judgments=(JudgmentRecord(KEY, 1, "left", 7.25, AT), JudgmentRecord(KEY, 2, "undone", None, AT, "page")),
+    judgments=(
+        JudgmentRecord(KEY, 1, "left", 7.25, AT, confidence=0.5),
+        JudgmentRecord(KEY, 2, "undone", None, AT, "page"),
+    ),
     fits=(
         FitRecord(
             "T", 1, {"smooth": "paper", "budget": None}, "0.1.0", 1e-12, 7, 3, AT,
@@ -297,6 +305,12 @@ OTHER_KEY = "1b0e7bd2-31fd-4d6b-9d1c-6a4ffd0ae9c1"
         ),
         (edit("questionnaires", 1, version=2), "questionnaires.jsonl:2: version: found questionnaire"),
         (
+            lambda files: files.update(
+                {"questionnaires.jsonl": re.sub('"(before|after)"', '"platform"', files["questionnaires.jsonl"])}
+            ),
+            "questionnaires.jsonl:2: place: found several versions of a platform; expected at most one",
+        ),
+        (
             edit("questionnaire_answers", 1, annotator="w2"),
             'questionnaire_answers.jsonl:1: annotator: found "w2", which is unknown',
         ),
@@ -354,7 +368,7 @@ def test_records_that_repeat_what_must_be_unique_are_refused(tmp_path: Path) -> 
         study.read(rewritten(tmp_path / "study.zip", change))
     assert {(c.file.partition("/")[2], c.line, c.field) for c in refused.value.complaints} == {
         ("topics.jsonl", 2, "topic_id"),
-        ("annotators.jsonl", 2, "pseudonym"),
+        *(("annotators.jsonl", line, "pseudonym") for line in (3, 4)),
         *(("assignments.jsonl", line, key) for line in (4, 5, 6) for key in ("key", "occasion")),
         ("fits.jsonl", 2, "data_version"),
     }

@@ -75,6 +75,9 @@ def check_whole(archive: StudyArchive, place: Place) -> None:
         **{(name, "summaries"): {own.name for own in topic.summaries} for name, topic in topics.items()},
     }
     _unique([annotator.pseudonym for annotator in archive.annotators], "annotator", "pseudonym", at("annotators.jsonl"))
+    for i, annotator in enumerate(archive.annotators):
+        if annotator.judge and annotator.kind != "machine":
+            at("annotators.jsonl")(i).key("judge").refuse("a judge of kind %(kind)s", "a machine", kind=annotator.kind)
     _check_assignments(archive, topics, names, at("assignments.jsonl"))
     _check_judgments(archive, at("judgments.jsonl"))
     _check_reported_pairs(archive, at("reported_pairs.jsonl"))
@@ -226,15 +229,23 @@ def _check_questionnaires(
                 at(i).key("questions").refuse(
                     "%(text)s", "a text, and 2 or more options for a choice", text=shown(question.text)
                 )
-    _unique([given.annotator for given in archive.questionnaire_answers], "annotator", "annotator", at_answers)
-    for i, given in enumerate(archive.questionnaire_answers):
-        if given.annotator not in annotators:
+    of_platform = {str(own.version) for own in archive.questionnaires if own.place == "platform"}
+    if len(of_platform) > 1:
+        at(len(archive.questionnaires) - 1).key("place").refuse("several versions of a platform", "at most one")
+    given = [(str(own.version) in of_platform, own.annotator) for own in archive.questionnaire_answers]
+    for is_of_platform in (False, True):
+        rows = [i for i, (own, _name) in enumerate(given) if own == is_of_platform]
+        places = [at_answers(i) for i in rows]
+        _unique([given[i][1] for i in rows], "annotator", "annotator", places.__getitem__)
+    for i, answered in enumerate(archive.questionnaire_answers):
+        if answered.annotator not in annotators:
             at_answers(i).key("annotator").refuse_unknown(
-                "annotator", given.annotator, annotators, "an annotator of the study"
+                "annotator", answered.annotator, annotators, "an annotator of the study"
             )
-        if str(given.version) not in asked:
-            at_answers(i).key("version").refuse("%(version)s", "a version of the questionnaire", version=given.version)
-        elif unfit := why_unfit(asked[str(given.version)], given.answers):
+        if str(answered.version) not in asked:
+            version = answered.version
+            at_answers(i).key("version").refuse("%(version)s", "a version of the questionnaire", version=version)
+        elif unfit := why_unfit(asked[str(answered.version)], answered.answers):
             expected = "an answer that the question allows, for each that requires one"
             at_answers(i).key("answers").refuse("%(text)s", expected, text=shown(unfit))
 

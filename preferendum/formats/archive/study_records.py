@@ -9,6 +9,7 @@ from typing import Annotated, Any, Literal, get_args
 
 from preferendum.formats.answers import ANSWERS, SIDES, UNDONE
 from preferendum.formats.checks import limits, shapes
+from preferendum.formats.judge import Judge, judge_from
 from preferendum.formats.not_judged import BY_HAND, RULES
 from preferendum.formats.questionnaire import MOST_QUESTIONS, Question
 from preferendum.formats.reasons import NOTE_CHARACTERS, WORDS_CHARACTERS
@@ -29,6 +30,8 @@ _UUID = re.compile("[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 Key = Annotated[str, shapes.matching(_UUID, "a UUID in small letters")]
 Sum = Annotated[str, shapes.matching(re.compile("[0-9a-f]{64}"), "a SHA-256 sum")]
 Name = Annotated[str, shapes.name]
+#: Of a topic, which may have none.
+TopicName = Annotated[str, shapes.topic]
 #: The name of a sentence or, of a summary, its system.
 Compared = Annotated[str, shapes.words(limits.NAME_CHARACTERS + 10)]
 Text = Annotated[str, shapes.words(limits.TEXT)]
@@ -39,12 +42,12 @@ Answer = Annotated[str, shapes.one_of((*ANSWERS, UNDONE))]
 Why = Annotated[str, shapes.words(WORDS_CHARACTERS)]
 Note = Annotated[str, shapes.words(NOTE_CHARACTERS)]
 Side = Annotated[str, shapes.one_of(("", *SIDES))]
-Small = Annotated[int, shapes.whole(0, 32_767)]
 Revision = Annotated[int, shapes.whole(1, 32_767)]
 Count = Annotated[int, shapes.whole(0, 2**31 - 1)]
 Large = Annotated[int, shapes.whole(0, 2**63 - 1)]
 Member = Annotated[int, shapes.whole(1, 2**31 - 1)]
 Positive = Annotated[float, shapes.real(0)]
+Share = Annotated[float, shapes.real(0, 1)]
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,12 +64,18 @@ class SentenceRecord:
 
 @dataclass(frozen=True, slots=True)
 class AnnotatorRecord:
-    """Who judged. The judgments of an excluded annotator are kept but do not count."""
+    """Who judged. The judgments of an excluded annotator are kept but do not count.
+
+    `unnamed`: they stand for everybody whose answers a file had without saying whose they were. `judge`: what is known
+    of a machine.
+    """
 
     pseudonym: Name
     kind: Kind
     joined_at: Moment
     excluded_at: Moment | None = None
+    unnamed: bool = False
+    judge: Annotated[Judge | None, shapes.maybe(judge_from)] = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,11 +89,11 @@ class AssignmentRecord:
     """
 
     key: Key
-    topic: Name
+    topic: TopicName
     annotator: Name
     left: Compared
     right: Compared
-    occasion: Small
+    occasion: Count
     reason_shown: Reason
     state: State
     skip_reason: Annotated[str, shapes.one_of(SKIP_REASONS)]
@@ -101,7 +110,8 @@ class AssignmentRecord:
 class JudgmentRecord:
     """One revision of an answer; `assignment` is the key of what was shown, `extra` what it was brought with.
 
-    `why`: the reasons that were tapped, with commas between them; `note`: the reason in the annotator's own words.
+    `why`: the reasons that were tapped, with commas between them; `note`: the reason in the annotator's own words;
+    `confidence`: a machine's, from 0 to 1.
     """
 
     assignment: Key
@@ -113,6 +123,7 @@ class JudgmentRecord:
     extra: Extra = field(default_factory=dict)
     why: Why = ""
     note: Note = ""
+    confidence: Share | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,6 +147,7 @@ class HistoryAnswer:
     extra: Extra = field(default_factory=dict)
     why: Why = ""
     note: Note = ""
+    confidence: Share | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,11 +155,11 @@ class HistoryRecord:
     """A pair that was judged before its topic, or a text of the two, was removed or replaced, with all its answers."""
 
     key: Key
-    topic: Name
+    topic: TopicName
     annotator: Name
     left: HistorySentence
     right: HistorySentence
-    occasion: Small
+    occasion: Count
     reason_shown: Reason
     holds_place: bool
     created_at: Moment | None
@@ -161,7 +173,7 @@ class HistoryRecord:
 class GoldPairRecord:
     """Two sentences or summaries (`of`) of a topic, by name, with the right answer, its use and its explanation."""
 
-    topic: Name
+    topic: TopicName
     better: Compared
     worse: Compared
     use: Use
@@ -174,7 +186,7 @@ class FitRecord:
     """One estimate. `utilities`: strength, utility, standard error by sentence; `scores`: score, standard error and
     interval by system; `scored_by`: as its study says, or as published; `coverage`: by system, next to the score."""
 
-    topic: Name
+    topic: TopicName
     judgments: Count
     settings: Mapping[str, Any]
     program_version: Version
@@ -225,10 +237,11 @@ class RemovalRecord:
 
 @dataclass(frozen=True, slots=True)
 class QuestionnaireRecord:
-    """A version of the questions to annotators about themselves, before the first pair or after the last."""
+    """A version of the questions to annotators about themselves, before the first pair or after the last; or the
+    questions of a platform to them."""
 
     version: Revision
-    place: Literal["before", "after"]
+    place: Literal["before", "after", "platform"]
     questions: Annotated[Sequence[Question], shapes.listed(shapes.of_kind(Question), MOST_QUESTIONS)]
     at: Moment
 

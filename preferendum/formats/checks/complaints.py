@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import difflib
 import unicodedata
+from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import lru_cache
@@ -14,6 +15,8 @@ from preferendum.formats.checks import limits
 from preferendum.formats.records import Complaint, Refused, Remark
 
 SHOWN_CHARACTERS = 60
+#: In so many rows a fault is said one by one, as each may be another slip.
+FEW = 3
 # Looking for similar names costs time, and nobody reads the hundredth suggestion.
 SUGGESTIONS = 20
 
@@ -49,7 +52,7 @@ class Complaints:
 
     def refused(self) -> Refused:
         """To be raised once something was found."""
-        return Refused(tuple(self.collected))
+        return Refused(tuple(_once(self.collected)))
 
     def nearest(self, kind: str, name: str, names: Iterable[str]) -> str:
         """The known names most like `name`, ready to be shown; empty where none is similar or enough were suggested."""
@@ -59,6 +62,23 @@ class Complaints:
             near = difflib.get_close_matches(name[:100], list(names)[:2000], n=3, cutoff=0.5)
             self._suggested[kind, name] = ", ".join(map(shown, near))
         return self._suggested[kind, name]
+
+
+def _once(complaints: Iterable[Complaint]) -> list[Complaint]:
+    """What has one cause in more than a few rows once, at the first line, with the number of rows that have it."""
+    first: dict[tuple[str, ...], Complaint] = {}
+    rows: Counter[tuple[str, ...]] = Counter()
+    causes = [((own.file, own.field, own.found, own.expected, str(own.params)), own) for own in complaints]
+    for cause, own in causes:
+        first.setdefault(cause, own)
+        rows[cause] += 1
+    return [
+        dataclasses.replace(own, found=f"{own.found} (%(rows)s rows)", params={**own.params, "rows": rows[cause]})
+        if rows[cause] > FEW
+        else own
+        for cause, own in causes
+        if rows[cause] <= FEW or own is first[cause]
+    ]
 
 
 class Place(NamedTuple):

@@ -29,6 +29,8 @@ DIRECTORY = Limits(upload=1_000 * MEGABYTE, entries=100_000, unpacked=1_000 * ME
 
 LINE = 16 * MEGABYTE
 TEXT = 1 * MEGABYTE
+# A table that is stored while its sender waits.
+TABLE = 2 * MEGABYTE
 # A pyramid with its annotated summary.
 ANNOTATION = 5 * MEGABYTE
 # Each stretch of an annotation is looked for in the text that it annotates.
@@ -44,6 +46,12 @@ NAME_CHARACTERS = 200
 DIMENSION_CHARACTERS = 100
 TITLE_CHARACTERS = 500
 QUESTION_CHARACTERS = 300
+# Of a topic: what its outputs answer.
+PROMPT_CHARACTERS = 10_000
+PROMPT_OF_JUDGE = 50_000
+CURRENCY_CHARACTERS = 12
+# Of one conversation, all of which a page shows.
+TURNS = 500
 COLUMNS = 100
 DEPTH = 20
 REMARKS = 200

@@ -68,6 +68,11 @@ def name(place: Place, value: Any) -> str:
     return ""
 
 
+def topic(place: Place, value: Any) -> str:
+    """The name of a topic; "" stands for that of answers which name none."""
+    return "" if value == "" else name(place, value)
+
+
 def matching(pattern: re.Pattern[str], expected: str) -> Check:
     def check(place: Place, value: Any) -> str:
         if isinstance(value, str) and pattern.fullmatch(value):

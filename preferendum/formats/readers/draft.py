@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, fields, is_dataclass
 from typing import Any, Generic, TypeVar
 
 from preferendum.formats.checks import limits
 from preferendum.formats.checks.complaints import Place
-from preferendum.formats.records import HumanScore, LateSummary, MetricScore, Of, Preference, Topic
+from preferendum.formats.records import HumanScore, LateSummary, MetricScore, Of, Preference, Seen, Topic, Turn
 
 Record = TypeVar("Record")
+
+#: By role the column, or columns, of a table that a person named.
+Named = Mapping[str, str | Sequence[str]]
 
 #: Bytes of a record itself with its place and names, whatever else it holds.
 RECORD = 500
@@ -37,8 +40,19 @@ class Alone:
 
 
 @dataclass(slots=True)
+class Voted:
+    """What files of votes bring to a study: `files` whose votes may name new topics; `prompts` by topic, `texts` by
+    topic and system, with no turns for a conversation that cannot be shown."""
+
+    files: set[str] = field(default_factory=set)
+    prompts: dict[str, str] = field(default_factory=dict)
+    texts: dict[tuple[str, str], str | tuple[Turn, ...]] = field(default_factory=dict)
+
+
+@dataclass(slots=True)
 class Draft:
-    """`alone`: given where preferences may come without topics."""
+    """`alone`: given where preferences may come without topics; `voted`: where a study takes the topics of votes.
+    `columns`: those of tables that a person named. `look`: gets each table with what its columns are taken for."""
 
     topics: list[Placed[Topic]] = field(default_factory=list)
     summaries: list[Placed[LateSummary]] = field(default_factory=list)
@@ -47,13 +61,25 @@ class Draft:
     preferences: list[Placed[Preference]] = field(default_factory=list)
     memory: int = 0
     alone: Alone | None = None
+    voted: Voted | None = None
+    columns: Named = field(default_factory=dict)
+    look: Callable[[Seen], None] = lambda _table: None
+    #: Bytes of spreadsheets that were unpacked from a ZIP file.
+    unpacked: int = 0
+    unused: set[str] = field(default_factory=set)
+
+    def __post_init__(self) -> None:
+        """Begin with all columns that a person named as not met in any table."""
+        self.unused = {
+            name for named in self.columns.values() for name in ([named] if isinstance(named, str) else named)
+        }
 
     def add_topic(self, topic: Topic, place: Place) -> bool:
         """Add it, or complain and say False where there is too much."""
         texts = (*topic.documents, *topic.references, *topic.summaries)
         self.memory += RECORD * len(texts)
         parts: list[Any] = [part for text in texts for part in (text.text, text.sentences, text.extra)]
-        parts += [topic.pyramid, [(summary.ratings, summary.metrics) for summary in topic.summaries]]
+        parts += [topic.pyramid, [(summary.ratings, summary.metrics, summary.turns) for summary in topic.summaries]]
         return self._add(self.topics, topic, limits.TOPICS, place, topic.extra, parts)
 
     def add_row(self, rows: list[Placed[Record]], row: Record, place: Place, *held: Any) -> bool:
@@ -63,11 +89,16 @@ class Draft:
         """
         return self._add(rows, row, limits.ROWS, place, *held)
 
-    def _add(self, records: list[Placed[Record]], record: Record, limit: int, place: Place, *held: Any) -> bool:
-        self.memory += RECORD + sum(map(weight, held))
+    def has_room(self, place: Place) -> bool:
+        """Whether memory is left; a complaint where there is none."""
         if self.memory > limits.MEMORY:
             actual = "more than %(limit)s MB of texts and values"
             place.refuse(actual, "smaller files", limit=limits.MEMORY // limits.MEGABYTE)
+        return self.memory <= limits.MEMORY
+
+    def _add(self, records: list[Placed[Record]], record: Record, limit: int, place: Place, *held: Any) -> bool:
+        self.memory += RECORD + sum(map(weight, held))
+        if not self.has_room(place):
             return False
         records.append(Placed(record, place))
         if len(records) > limit:

@@ -11,9 +11,10 @@ from preferendum.formats.answers import LETTERS
 from preferendum.formats.checks import shapes, strict_json
 from preferendum.formats.checks.complaints import Place, kind, shown
 from preferendum.formats.checks.text import clean, name
+from preferendum.formats.judge import judge_from, kept_of
 from preferendum.formats.readers.draft import Alone, Draft
 from preferendum.formats.readers.lines import Sink, read_lines
-from preferendum.formats.readers.tables import Columns, number, read_rows, write_rows
+from preferendum.formats.readers.tables import Columns, Row, number, write_rows
 from preferendum.formats.readers.topics import named
 from preferendum.formats.reasons import NOTE_CHARACTERS, WORDS_CHARACTERS
 from preferendum.formats.records import KINDS, Of, Preference, design_weight
@@ -31,7 +32,7 @@ TWO_OF: Mapping[Of, str] = {"sentences": "two different sentences", "summaries":
 REASONS = {"why": WORDS_CHARACTERS, "note": NOTE_CHARACTERS}
 _KEYS = frozenset((*NEEDED, *OPTIONAL, "of"))
 #: What is null in a line of JSON where it is not known.
-_NULLABLE = (*OPTIONAL, "of", "reason", "design_weight", "drawn_for", *REASONS)
+_NULLABLE = (*OPTIONAL, "of", "reason", "design_weight", "drawn_for", "confidence", "judge", *REASONS)
 _SENTENCE = re.compile(r"(?P<document>.+):(?P<index>0|[1-9][0-9]{0,6})", re.DOTALL)
 
 
@@ -45,20 +46,24 @@ def read_preferences_jsonl(file: BinaryIO, place: Place, draft: Draft) -> None:
             if len(line.strip()) == 1:
                 return  # a pretty-printed file or an array: every line would be complained of
             continue
-        preference = preference_of(here, given, draft.alone)
-        if preference and not draft.add_row(draft.preferences, preference, here, preference.extra):
+        if not add_preference(here, given, draft):
             return
 
 
-def read_preferences_csv(file: BinaryIO, place: Place, draft: Draft) -> None:
-    for here, row in read_rows(file, place, COLUMNS if draft.alone is None else COLUMNS_ALONE):
+def add_preference(here: Place, given: dict[str, Any], draft: Draft) -> bool:
+    """Add the preference of an object; False where there is too much."""
+    preference = preference_of(here, given, draft.alone)
+    return preference is None or draft.add_row(draft.preferences, preference, here, preference.extra)
+
+
+def read_preferences_rows(rows: Iterable[tuple[Place, Row]], draft: Draft) -> None:
+    for here, row in rows:
         given: dict[str, Any] = {key: value for key, value in row.items() if value or key in NEEDED}
         if "seconds" in given:
             given["seconds"] = number(here.key("seconds"), given["seconds"])
             if given["seconds"] is None:
                 continue
-        preference = preference_of(here, given, draft.alone)
-        if preference and not draft.add_row(draft.preferences, preference, here, preference.extra):
+        if not add_preference(here, given, draft):
             return
 
 
@@ -70,8 +75,8 @@ def write_preferences(
     with_of: bool = False,
 ) -> None:
     """JSON Lines are exact and for analysis. CSV is for spreadsheets: formulas are defused, and the only other keys are
-    who judged (`kind`), why the pair was shown (`reason`), its `design_weight` and the reason for the answer (`why`,
-    `note`).
+    who judged (`kind`), why the pair was shown (`reason`), its `design_weight`, the reason for the answer (`why`,
+    `note`) and a machine's `confidence`. What is known of a machine (`judge`) is in its first line.
 
     `with_of`: in CSV a column says what each is about; without it all must be about sentences.
     """
@@ -85,13 +90,23 @@ def write_preferences(
                 p.extra.get("design_weight"),
                 _word(p, "why"),
                 _word(p, "note"),
+                p.extra.get("confidence"),
                 *(p.of for _column in of),
             )
             for p in preferences
         )
-        write_rows(file, (*NEEDED, *OPTIONAL, "kind", "reason", "design_weight", "why", "note", *of), rows)
+        write_rows(
+            file, (*NEEDED, *OPTIONAL, "kind", "reason", "design_weight", "why", "note", "confidence", *of), rows
+        )
         return
-    file.writelines(strict_json.line(preference_as_json(preference)).encode() + b"\n" for preference in preferences)
+    described: set[str] = set()
+    for preference in preferences:
+        row = preference_as_json(preference)
+        if preference.annotator in described:
+            row["judge"] = None
+        elif row["judge"]:
+            described.add(preference.annotator)
+        file.writelines([strict_json.line(row).encode() + b"\n"])
 
 
 def _word(preference: Preference, key: str) -> str:
@@ -158,6 +173,8 @@ def preference_of(place: Place, given: dict[str, Any], alone: Alone | None) -> P
         extra["design_weight"] = _design_weight(place.key("design_weight"), extra["design_weight"])
     if "drawn_for" in extra:
         extra["drawn_for"] = list(shapes.systems(place.key("drawn_for"), extra["drawn_for"]))
+    if extra.get("kind") == "machine":
+        _check_machine(place, extra)
     for key in REASONS.keys() & extra.keys():
         extra[key] = shapes.words(REASONS[key])(place.key(key), extra[key])
     preference = Preference(
@@ -172,6 +189,17 @@ def preference_of(place: Place, given: dict[str, Any], alone: Alone | None) -> P
         of=of or "sentences",
     )
     return preference if len(place.complaints.collected) == before else None
+
+
+def _check_machine(place: Place, extra: dict[str, Any]) -> None:
+    """Check a machine's confidence, and what is known of it, in place; in a table a word named judge is neither."""
+    if "confidence" in extra:
+        here, given = place.key("confidence"), extra["confidence"]
+        given = number(here, given) if isinstance(given, str) else given
+        extra["confidence"] = 0.0 if given is None else shapes.real(0, 1)(here, given)
+    if not isinstance(extra.get("judge", ""), str):
+        kept = kept_of(judge_from(place.key("judge"), extra.pop("judge")))
+        extra |= {"judge": kept} if kept else {}
 
 
 def _topic_alone(place: Place, given: Mapping[str, Any], alone: Alone) -> str:

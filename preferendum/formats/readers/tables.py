@@ -1,4 +1,5 @@
-"""Comma-separated tables (RFC 4180), read strictly and written so that no spreadsheet runs what is in them."""
+"""Tables (RFC 4180, with commas, semicolons or tabs between cells), read strictly and written so that no spreadsheet
+runs what is in them."""
 
 from __future__ import annotations
 
@@ -6,6 +7,7 @@ import math
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import cache
 from itertools import chain
 from typing import BinaryIO
 
@@ -15,12 +17,13 @@ from preferendum.formats.readers.lines import Sink, read_lines
 
 Row = dict[str, str]
 
-_PLAIN = re.compile('[^",]*+')
 _QUOTED = re.compile('(?:[^"]++|"")*+')
 # ASVS 1.2.10, with the full-width forms that some spreadsheets take for the plain ones.
 _FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n", "\0", "＝", "＋", "－", "＠")
 _NUMBER = re.compile(r"[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?", re.ASCII)
-_SEPARATORS = {";": "semicolons", "\t": "tabs", "|": "vertical bars"}
+_SEPARATORS = ",;\t|"
+#: What Excel writes before the header.
+_SEPARATOR_LINE = re.compile(r"sep=([,;\t|])", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,17 +39,45 @@ class Columns:
         return ",".join(self.needed + tuple(f"[{name}]" for name in self.optional))
 
 
+@dataclass(frozen=True, slots=True)
+class Table:
+    """A table of any file: where its header stands, what its columns are called, and its rows with their places, which
+    can be run over once."""
+
+    place: Place
+    header: tuple[str, ...]
+    rows: Iterator[tuple[Place, Row]]
+
+
 def read_header(line: str) -> list[str]:
     """The column names of a header line, forgivingly: for telling what kind of table it is."""
     return [cell.strip().strip('"').lower() for cell in re.split("[,;\t|]", line)]
 
 
-def read_rows(file: BinaryIO, place: Place, columns: Columns) -> Iterator[tuple[Place, Row]]:
-    """Each row by column name, with its place. Rows that cannot be read are complained of and left out."""
-    records = _records(file, place)
-    header = _header(records, place, columns)
-    if header is None:
-        return
+def read_table(file: BinaryIO, place: Place) -> Table | None:
+    """A table in text; None, and complaints, without a header. Rows that cannot be read are complained of, too."""
+    return table_of(records(file, place), place)
+
+
+def table_of(records: Iterator[tuple[Place, list[str]]], place: Place) -> Table | None:
+    """Rows of cells as a table whose columns the first row names. Columns without a name are left out."""
+    first = next(records, None)
+    if first is None:
+        return None  # no line could be read, and each was complained of
+    here, header = first[0], [cell.strip() for cell in first[1]]
+    twice = [name for position, name in enumerate(header) if name and name in header[:position]]
+    for name in twice:
+        here.refuse("the column %(name)s twice", "each column once", name=shown(name))
+    if not any(header):
+        here.refuse("columns without names", "a first row that names the columns")
+    if twice or not any(header):
+        return None
+    if unnamed := header.count(""):
+        here.remark("%(count)s columns without a name were left out", count=unnamed)
+    return Table(here, tuple(filter(None, header)), _rows(records, header, place))
+
+
+def _rows(records: Iterator[tuple[Place, list[str]]], header: list[str], place: Place) -> Iterator[tuple[Place, Row]]:
     empty = True
     for here, cells in records:
         empty = False
@@ -58,9 +89,29 @@ def read_rows(file: BinaryIO, place: Place, columns: Columns) -> Iterator[tuple[
                 wanted=len(header),
             )
         else:
-            yield here, dict(zip(header, cells, strict=True))
+            yield here, {name: cell for name, cell in zip(header, cells, strict=True) if name}
     if empty and not place.complaints.collected:
         place.refuse("a header without rows", "at least one row")
+
+
+def read_rows(file: BinaryIO, place: Place, columns: Columns) -> Iterator[tuple[Place, Row]]:
+    """Each row of a table in text by column name, with its place."""
+    table = read_table(file, place)
+    return iter(()) if table is None else checked_rows(table, columns)
+
+
+def checked_rows(table: Table, columns: Columns) -> Iterator[tuple[Place, Row]]:
+    """The rows of a table that has these columns; none and complaints where it has others."""
+    here, header, expected = table.place, table.header, "the columns %(header)s"
+    before = len(here.complaints.collected)
+    if missing := [name for name in columns.needed if name not in header]:
+        actual = "no column %(name)s among %(cells)s"
+        cells = shown(",".join(header), 200)
+        here.refuse(actual, expected, name=", ".join(missing), cells=cells, header=columns.header)
+    for name in header if not columns.others else ():
+        if name not in columns.needed + columns.optional:
+            here.refuse("the column %(name)s", "only " + expected, name=shown(name), header=columns.header)
+    return table.rows if len(here.complaints.collected) == before else iter(())
 
 
 def write_rows(file: Sink, columns: Sequence[str], rows: Iterable[Sequence[str | float | None]]) -> None:
@@ -113,54 +164,44 @@ def _is_formula(text: str) -> bool:
     return text.lstrip("'").startswith(_FORMULA)
 
 
-def _unguarded(cell: str) -> str:
+def unguarded(cell: str) -> str:
+    """The cell without the apostrophe that `write_rows` put before it."""
     return cell[1:] if cell.startswith("'") and _is_formula(cell) else cell
 
 
-def _header(records: Iterator[tuple[Place, list[str]]], place: Place, columns: Columns) -> list[str] | None:
-    first = next(records, None)
-    if first is None:
-        return None  # no line could be read, and each was complained of
-    here, cells = first
-    expected = "the columns %(header)s"
-    for separator, called in _SEPARATORS.items():
-        if len(cells) == 1 and separator in cells[0]:
-            here.refuse("%(called)s between the columns", "commas: " + expected, called=called, header=columns.header)
-            return None
-    good = True
-    for name in columns.needed:
-        if name not in cells:
-            good = False
-            actual = "no column %(name)s among %(cells)s"
-            here.refuse(actual, expected, name=name, cells=shown(",".join(cells), 200), header=columns.header)
-    allowed = columns.needed + columns.optional
-    for position, name in enumerate(cells):
-        if name in cells[:position]:
-            good = False
-            here.refuse("the column %(name)s twice", "each column once", name=shown(name))
-        elif name not in allowed and (not columns.others or not name.strip()):
-            good = False
-            here.refuse("the column %(name)s", "only " + expected, name=shown(name), header=columns.header)
-    return cells if good else None
-
-
-def _records(file: BinaryIO, place: Place) -> Iterator[tuple[Place, list[str]]]:
+def records(file: BinaryIO, place: Place) -> Iterator[tuple[Place, list[str]]]:
     """The cells of each record. A quoted cell may run over several lines; the place is where the record begins."""
     lines = read_lines(file, place)
+    separator = ""
     for line_number, line in lines:
         if line is None and line_number == 1:
             return  # without a header the rest says nothing
         if not line:
             continue
+        if not separator and (named := _SEPARATOR_LINE.fullmatch(line)):
+            separator = named[1]
+            continue
+        separator = separator or separator_of(line)
         here = place.at(line_number)
-        cells = _cells(line, here, lines)
+        cells = _cells(line, here, lines, separator)
         if cells is not None:
             yield here, cells
 
 
-def _cells(line: str, here: Place, lines: Iterator[tuple[int, str | None]]) -> list[str] | None:
+def separator_of(line: str) -> str:
+    """What stands between the names in a table's first line: commas, unless there are more of another sign."""
+    bare = re.sub('"[^"]*+"', "", line)
+    return max(_SEPARATORS, key=bare.count)
+
+
+@cache
+def _plain(separator: str) -> re.Pattern[str]:
+    return re.compile(f'[^"{re.escape(separator)}]*+')
+
+
+def _cells(line: str, here: Place, lines: Iterator[tuple[int, str | None]], separator: str) -> list[str] | None:
     cells: list[str] = []
-    position = 0
+    position, plain = 0, _plain(separator)
     while True:
         if len(cells) == limits.COLUMNS:
             here.refuse("more than %(limit)s columns", "fewer", limit=limits.COLUMNS)
@@ -171,13 +212,13 @@ def _cells(line: str, here: Place, lines: Iterator[tuple[int, str | None]]) -> l
                 return None
             line, position, cell = ended
         else:
-            match = _PLAIN.match(line, position)
+            match = plain.match(line, position)
             assert match is not None, "the pattern matches the empty string"
             cell, position = match[0], match.end()
-        cells.append(_unguarded(cell))
+        cells.append(unguarded(cell))
         if position == len(line):
             return cells
-        if line[position] != ",":
+        if line[position] != separator:
             here.refuse(
                 "a stray double quote after %(cell)s",
                 'a value with quotes, completely in double quotes and with each inner quote doubled: "so ""said"" he"',

@@ -15,8 +15,9 @@ from preferendum.formats.readers.draft import Draft
 from preferendum.formats.readers.lines import Sink, read_lines
 from preferendum.formats.readers.pyramid_json import annotation_as_json, annotation_from
 from preferendum.formats.readers.ratings import means, raters_from, ratings_as_json, ratings_from
+from preferendum.formats.readers.turns import is_conversation, turns_as_json, turns_from, written
 from preferendum.formats.readers.wrapped import joined
-from preferendum.formats.records import Summary, Text, Topic
+from preferendum.formats.records import Summary, Text, Topic, Turn
 
 Part = TypeVar("Part", bound=Text)
 
@@ -24,7 +25,9 @@ _TOPIC_KEYS = frozenset(
     ("topic_id", "title", "question", "language", "documents", "references", "summaries", "pyramid", "base")
 )
 _TEXT_KEYS = frozenset(("id", "text", "sentences"))
-_SUMMARY_KEYS = frozenset(("system", "text", "sentences", "human", "person", "reference", "ratings", "metrics"))
+_SUMMARY_KEYS = frozenset(
+    ("system", "text", "sentences", "turns", "human", "person", "reference", "ratings", "metrics")
+)
 LANGUAGE = re.compile(r"[A-Za-z]{2,8}(-[A-Za-z0-9]{1,8}){0,3}")
 
 EMPTY_SUMMARY = "an empty summary"
@@ -47,11 +50,16 @@ def read_topics(file: BinaryIO, place: Place, draft: Draft, *, as_stored: bool =
             if len(line.strip()) == 1:
                 return  # a pretty-printed file or an array: every line would be complained of
             continue
-        topic = topic_from(here, given)
-        if topic is not None and not as_stored and topic.pyramid is None:
-            topic = _with_joined_lines(here, topic)
-        if topic is not None and not draft.add_topic(topic, here):
+        if not add_topic(here, given, draft, as_stored=as_stored):
             return
+
+
+def add_topic(here: Place, given: dict[str, Any], draft: Draft, *, as_stored: bool = False) -> bool:
+    """Add the topic of an object; False where there is too much."""
+    topic = topic_from(here, given)
+    if topic is not None and not as_stored and topic.pyramid is None:
+        topic = _with_joined_lines(here, topic)
+    return topic is None or draft.add_topic(topic, here)
 
 
 def write_topics(topics: Iterable[Topic], file: Sink) -> None:
@@ -63,12 +71,12 @@ def topic_from(place: Place, given: dict[str, Any]) -> Topic | None:
     """The topic of one JSON object, or None and every complaint about it."""
     before = len(place.complaints.collected)
     topic = Topic(
-        topic_id=named(place, given, "topic_id"),
+        topic_id="" if _is_nameless(given) else named(place, given, "topic_id"),
         documents=_parts(place, given, "documents", lambda here, item: _text(here, item, empty=False)),
         references=_parts(place, given, "references", lambda here, item: _text(here, item, empty=False)),
         summaries=_parts(place, given, "summaries", _summary),
         title=optional_text(place, given, "title", limits.TITLE_CHARACTERS),
-        question=optional_text(place, given, "question", limits.QUESTION_CHARACTERS),
+        question=optional_text(place, given, "question", limits.PROMPT_CHARACTERS),
         language=_language(place, given),
         base="" if given.get("base") is None else shapes.name(place.key("base"), given["base"]),
         extra=strict_json.extras(place, given, _TOPIC_KEYS),
@@ -99,6 +107,7 @@ def topic_as_json(topic: Topic) -> dict[str, Any]:
             "person": summary.person,
             "reference": summary.reference,
         }
+        | ({"turns": None} if summary.turns is None else {"text": None, "turns": turns_as_json(summary.turns)})
         for summary in topic.summaries
     ]
     given["pyramid"] = annotation_as_json(topic.pyramid) if topic.pyramid else None
@@ -162,9 +171,15 @@ def joined_text(place: Place, text: str, *, empty: bool) -> str | None:
 
 def _with_joined_lines(place: Place, topic: Topic) -> Topic:
     def of(texts: Iterable[Part]) -> tuple[Part, ...]:
-        return tuple(text if text.text is None else replace(text, text=joined(place, text.text)) for text in texts)
+        return tuple(
+            text if _is_as_written(text) else replace(text, text=joined(place, text.text or "")) for text in texts
+        )
 
     return replace(topic, documents=of(topic.documents), references=of(topic.references), summaries=of(topic.summaries))
+
+
+def _is_as_written(text: Text) -> bool:
+    return text.text is None or (isinstance(text, Summary) and text.turns is not None)
 
 
 def _pyramid(place: Place, given: Mapping[str, Any], topic: Topic) -> Annotation | None:
@@ -228,11 +243,13 @@ def _text(place: Place, given: dict[str, Any], *, empty: bool) -> Text:
 
 
 def _summary(place: Place, given: dict[str, Any]) -> Summary:
+    turns = _turns(place, given)
     # A system that says nothing is scored 0; it is not a fault of the file.
-    text, sentences = _content(place, given, empty=True)
-    ratings = ratings_from(place, given)
+    text, sentences = _content(place, given, empty=True) if turns is None else (written(turns), None)
+    raters = raters_from(given)
+    ratings = ratings_from(place, given) if raters is None else raters
     author = "is_human" if "person" not in given and isinstance(given.get("is_human"), bool) else "person"
-    keys = _SUMMARY_KEYS | {author} | (set() if raters_from(given) is None else {"raters"})
+    keys = _SUMMARY_KEYS | {author} | (set() if raters is None else {"raters"})
     extra = strict_json.extras(place, given, keys)
     person, reference = shapes.maybe(shapes.flag), shapes.maybe(shapes.name)
     return Summary(
@@ -245,7 +262,21 @@ def _summary(place: Place, given: dict[str, Any]) -> Summary:
         reference(place.key("reference"), given.get("reference")),
         ratings,
         _scores(place, given, "metrics", metric_name),
+        turns,
     )
+
+
+def _turns(place: Place, given: Mapping[str, Any]) -> tuple[Turn, ...] | None:
+    """The conversation that a summary is given as, in `turns` or in place of its `text`; None where it is a text."""
+    key = "text" if is_conversation(given.get("text")) else "turns"
+    if given.get(key) is None:
+        return None
+    if also := [other for other in ("text", "sentences", "turns") if other != key and given.get(other) is not None]:
+        place.refuse("both turns and %(other)s", "one of them: the text is what the assistant says", other=also[0])
+    turns = turns_from(place.key(key), given[key])
+    if turns and blank(written(turns)):
+        place.key(key).remark(EMPTY_SUMMARY)
+    return turns
 
 
 def check_reference(place: Place, summary: Summary, references: Collection[str]) -> None:
@@ -266,9 +297,20 @@ def _content(place: Place, given: Mapping[str, Any], *, empty: bool) -> tuple[st
         place.key("text").refuse("%(what)s", "text in double quotes", what=kind(text))
     elif sentences is not None:
         return None, _sentences(place.key("sentences"), sentences, empty=empty)
-    else:
+    elif not (empty and {"text", "sentences"} <= given.keys()):  # both null: a summary whose text is not known
         place.key("text").refuse("no such key", "text, or a list of sentences")
     return None, None
+
+
+def _is_nameless(given: Mapping[str, Any]) -> bool:
+    """Whether it stands for answers that do not say what they are about: it has neither a name nor a text."""
+    summaries = given.get("summaries")
+    return (
+        given.get("topic_id") == ""
+        and not any(given.get(key) for key in ("documents", "references", "pyramid"))
+        and isinstance(summaries, list)
+        and all(isinstance(own, dict) and own.get("text") is own.get("sentences") is None for own in summaries)
+    )
 
 
 def _sentences(place: Place, given: Any, *, empty: bool) -> tuple[str, ...] | None:

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field, replace
 
 from preferendum.formats.checks import strict_json
 from preferendum.formats.checks.complaints import Complaints, Place, shown
+from preferendum.formats.judge import Judge, judge_in
 from preferendum.formats.pyramid import Annotation
 from preferendum.formats.readers.draft import Draft, Placed
 from preferendum.formats.readers.preferences import is_recognisable, preference_as_json, sentence_name
@@ -48,10 +49,12 @@ def assembled(draft: Draft, place: Place, existing: Existing | None = None, lang
     if is_incomplete:
         raise place.complaints.refused()
     whole.check_bases()
+    whole.begin_topics()
     late = whole.join_summaries()
     scores = whole.join_scores()
     metric_scores = whole.join_metric_scores()
     preferences = whole.check_preferences()
+    whole.refuse_topics()
     place.complaints.raise_if_any()
     remarks = place.complaints.remarks
     if place.complaints.unsaid:
@@ -88,6 +91,7 @@ class _Whole:
         self.language = language
         self.topics: dict[str, Topic] = {}
         self.pyramids: dict[str, Annotation] = {}
+        self.existing_is_known = existing is not None
         self.existing: Mapping[str, ExistingTopic] = existing.topics if existing else {}
         self.is_replaceable = existing is not None and existing.replaceable
         self.again: list[str] = []
@@ -96,6 +100,8 @@ class _Whole:
         self.counts: dict[tuple[str, str], int] = {}
         self.documents: dict[str, dict[str, Text]] = {}
         self.summarized: set[tuple[str, str]] = set()
+        #: By file, the rows of each topic that is unknown, and the place of the first of them.
+        self.unknown: dict[str, tuple[Counter[str], Place]] = {}
 
     def check_topics(self) -> None:
         for placed in self.draft.topics:
@@ -124,6 +130,18 @@ class _Whole:
             elif base and base not in self.topics and base not in self.existing:
                 names = [*self.topics, *self.existing]
                 here.refuse_unknown("topic", base, names, "a topic of the study or of this upload")
+
+    def begin_topics(self) -> None:
+        """Let summaries begin topics without documents, where there are no documents that they could be of."""
+        if self.existing_is_known and not self.topics and not any(own.documents for own in self.existing.values()):
+            summaries = [placed for placed in self.draft.summaries if placed.record.topic not in self.existing]
+            systems = Counter(placed.record.topic for placed in summaries)
+            self.topics |= {topic: Topic(topic, ()) for topic in systems}
+            alone = [placed for placed in summaries if systems[placed.record.topic] == 1]
+            if alone:
+                names = _listed([placed.record.topic for placed in alone])
+                expected = "two summaries of each topic to compare, or topics with their documents"
+                alone[0].place.refuse("one summary alone of topics: %(names)s", expected, names=names)
 
     def join_summaries(self) -> tuple[LateSummary, ...]:
         late: dict[tuple[str, str], LateSummary] = {}
@@ -234,13 +252,23 @@ class _Whole:
         return False
 
     def check_preferences(self) -> tuple[Preference, ...]:
+        machines: dict[str, Judge] = {}
         for placed in self.draft.preferences:
             preference, place = placed.record, placed.place
+            if "judge" in preference.extra:
+                self._check_judge(preference, place, machines)
             if self.checkable and self._topic_exists(preference.topic, place):
                 check = self._check_sentence if preference.of == "sentences" else self._check_summary
                 check(preference.topic, preference.a, place.key("a"))
                 check(preference.topic, preference.b, place.key("b"))
         return tuple(self._without_copies())
+
+    def _check_judge(self, preference: Preference, place: Place, machines: dict[str, Judge]) -> None:
+        """Refuse machines of one name that are two."""
+        judge = judge_in([preference])
+        if judge.contradicts(machines.setdefault(preference.annotator, judge)):
+            actual = "another model, version, prompt or temperature than before of %(name)s"
+            place.key("judge").refuse(actual, "another name for another machine", name=shown(preference.annotator))
 
     def _without_copies(self) -> Iterator[Preference]:
         """Each judgment once; a remark, first of all, says how many rows of a file stand there again."""
@@ -248,7 +276,7 @@ class _Whole:
         copies: Counter[str] = Counter()
         for placed in self.draft.preferences:
             if is_recognisable(placed.record):
-                row = strict_json.line(preference_as_json(placed.record))
+                row = strict_json.line(preference_as_json(placed.record) | {"judge": None})
                 if row in seen:
                     copies[placed.place.file] += 1
                     continue
@@ -260,9 +288,24 @@ class _Whole:
     def _topic_exists(self, topic_id: str, place: Place) -> bool:
         if not self.checkable or topic_id in self.topics or topic_id in self.existing:
             return True
-        names = [*self.topics, *self.existing]
-        place.key("topic").refuse_unknown("topic", topic_id, names, "a topic of the study or of this upload")
+        self.unknown.setdefault(place.file, (Counter(), place.key("topic")))[0][topic_id] += 1
         return False
+
+    def refuse_topics(self) -> None:
+        """Refuse the topics that are unknown, once for a file."""
+        names = [*self.topics, *self.existing]
+        for rows, place in self.unknown.values():
+            if len(rows) == 1:
+                place.refuse_unknown("topic", next(iter(rows)), names, "a topic of the study or of this upload")
+                continue
+            place.refuse(
+                "%(count)s topics that are unknown: %(names)s (%(rows)s rows)",
+                "topics of the study or of this upload. Topics come with their documents, as JSON Lines or in a column "
+                "of a table; a study that has none can begin with summaries alone",
+                count=len(rows),
+                names=_listed([*rows]),
+                rows=rows.total(),
+            )
 
     def _check_summary(self, topic_id: str, system: str, place: Place) -> None:
         """An existing topic needs an existing summary: judgments are stored before the rest of the upload."""
@@ -308,6 +351,10 @@ class _Whole:
             else:
                 self.counts[key] = count(self.documents[topic_id][document], topic.language or self.language)
         return self.counts[key]
+
+
+def _listed(names: list[str], most: int = 5) -> str:
+    return ", ".join(map(shown, names[:most])) + ", …" * (len(names) > most)
 
 
 @dataclass(slots=True)

@@ -27,7 +27,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> str:
     learned = _learned()
-    topics = _topics(options.topics)
+    topics = _topics(options)
     try:
         scorer = learned.load(options.model, options.device)
     except learned.NoModel as reason:
@@ -53,7 +53,7 @@ def add_training_arguments(parser: argparse.ArgumentParser) -> None:
 def train(options: argparse.Namespace) -> Output:
     learned = _learned()
     preset = PRESETS[options.preset]
-    pairs = preferred(_topics(options.topics), preset, options.seed)
+    pairs = preferred(_topics(options), preset, options.seed)
     if not pairs:
         raise InputError(f"{options.topics}: no topic has documents and references, so there is nothing to learn from")
     try:
@@ -102,8 +102,8 @@ def _learned() -> ModuleType:
     return scorer
 
 
-def _topics(path: Path) -> Sequence[Evidence]:
-    return [evidence(topic) for topic in common.bundle_from(path).topics]
+def _topics(options: argparse.Namespace) -> Sequence[Evidence]:
+    return [evidence(topic) for topic in common.bundle_from(options.topics, options.columns).topics]
 
 
 COMMAND = Command(

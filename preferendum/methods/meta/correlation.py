@@ -15,8 +15,9 @@ from functools import cache
 from itertools import permutations
 
 import numpy as np
+import scipy
 from numpy.typing import NDArray
-from scipy import special, stats
+from scipy import special
 
 Rows = NDArray[np.float64]
 Table = NDArray[np.float32]
@@ -55,14 +56,14 @@ def pearson(x: Rows, y: Rows, w: Rows) -> NDArray[np.float64]:
 def spearman(x: Rows, y: Rows, w: Rows) -> NDArray[np.float64]:
     """Pearson's correlation of the ranks; ties share the mean of theirs."""
     if x.shape[1] > _ITEMS:
-        return _one_by_one(lambda x, y: float(stats.spearmanr(x, y).statistic), x, y, w)
+        return _one_by_one(lambda x, y: float(scipy.stats.spearmanr(x, y).statistic), x, y, w)
     return _in_blocks(lambda x, y, w: pearson(_ranks(x, w), _ranks(y, w), w), x, y, w)
 
 
 def kendall(x: Rows, y: Rows, w: Rows) -> NDArray[np.float64]:
     """Kendall's tau-b: pairs in the same order less pairs in opposite order, corrected for ties on both sides."""
     if x.shape[1] > _ITEMS:
-        return _one_by_one(lambda x, y: float(stats.kendalltau(x, y).statistic), x, y, w)
+        return _one_by_one(lambda x, y: float(scipy.stats.kendalltau(x, y).statistic), x, y, w)
 
     def tau(x: Rows, y: Rows, w: Rows) -> NDArray[np.float64]:
         in_x, in_y = _signs(x), _signs(y)
@@ -86,7 +87,7 @@ def spearman_p_value(x: NDArray[np.float64], y: NDArray[np.float64], r: float) -
     sure of three in order."""
     if not 2 < len(x) <= _COUNTED_OUT or np.isnan(r):
         return float(p_values(np.array([r]), np.array([len(x)]))[0])
-    ranks, others = stats.rankdata(x), stats.rankdata(y)
+    ranks, others = scipy.stats.rankdata(x), scipy.stats.rankdata(y)
     products = np.abs((others - others.mean())[_orders(len(x))] @ ranks)
     return float(np.mean(products >= products[0] - 1e-9))
 
@@ -100,7 +101,7 @@ def _orders(n: int) -> NDArray[np.int64]:
 def kendall_p_value(x: NDArray[np.float64], y: NDArray[np.float64]) -> float:
     """Two-sided p-value of Kendall's tau, exact for few items without ties; not a number where it is undefined."""
     is_defined = len(x) > 2 and np.ptp(x) > 0 and np.ptp(y) > 0
-    return float(stats.kendalltau(x, y).pvalue) if is_defined else np.nan
+    return float(scipy.stats.kendalltau(x, y).pvalue) if is_defined else np.nan
 
 
 def agreement(human: Rows, metric: Rows, w: Rows) -> NDArray[np.float64]:

@@ -13,8 +13,9 @@ from dataclasses import dataclass
 from itertools import combinations, product
 
 import numpy as np
+import scipy
 from numpy.typing import NDArray
-from scipy import special, stats
+from scipy import special
 
 from preferendum.results.metrics import Over
 
@@ -115,7 +116,7 @@ def williams(with_a: float, with_b: float, between: float, n: int) -> tuple[floa
     if below <= 0:
         return math.copysign(math.inf, with_a - with_b), 0.0
     t = (with_a - with_b) * math.sqrt((n - 1) * (1 + between) / below)
-    return t, float(2 * stats.t.sf(abs(t), n - 3))
+    return t, float(2 * scipy.stats.t.sf(abs(t), n - 3))
 
 
 @dataclass(frozen=True, slots=True)
@@ -179,7 +180,7 @@ def _swapped(differences: Matrix, draws: int, rng: np.random.Generator) -> tuple
     |T| orders all exchanges as the absolute sum does, since the squares stay.
     """
     topics = differences.shape[1]
-    ranks = np.sign(differences) * stats.rankdata(np.abs(differences), axis=1)
+    ranks = np.sign(differences) * scipy.stats.rankdata(np.abs(differences), axis=1)
     is_exact = topics <= _EXACT_TOPICS
     drawn = [_every_sign(topics)] if is_exact else _coins(topics, draws, rng, len(differences))
     hits = np.zeros((2, len(differences)), dtype=np.int64)
@@ -278,7 +279,7 @@ def _unpaired_t(first: Vector, second: Vector) -> float:
     if np.ptp(first) == np.ptp(second) == 0:
         return 1.0 if first[0] == second[0] else math.nan
     (mean, sd), (other_mean, other_sd) = ((own.mean(), own.std(ddof=1)) for own in (first, second))
-    return float(stats.ttest_ind_from_stats(mean, sd, len(first), other_mean, other_sd, len(second)).pvalue)
+    return float(scipy.stats.ttest_ind_from_stats(mean, sd, len(first), other_mean, other_sd, len(second)).pvalue)
 
 
 def _paired_t(differences: Vector) -> float:
@@ -303,5 +304,5 @@ def signed_ranks(differences: Vector) -> float:
         return 1.0 if len(rounded) else math.nan
     exact = len(rounded) < 50 and len(nonzero) == len(rounded) and len(np.unique(np.abs(nonzero))) == len(nonzero)
     if exact:
-        return float(stats.wilcoxon(nonzero, method="exact").pvalue)
-    return float(stats.wilcoxon(nonzero, correction=True, method="approx").pvalue)
+        return float(scipy.stats.wilcoxon(nonzero, method="exact").pvalue)
+    return float(scipy.stats.wilcoxon(nonzero, correction=True, method="approx").pvalue)

@@ -20,7 +20,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace) -> str:
-    topics = with_bases([evidence(topic) for topic in common.bundle_from(options.topics).topics])
+    topics = with_bases([evidence(topic) for topic in common.bundle_from(options.topics, options.columns).topics])
     try:
         metric = opened(options.model, f"trained:{options.model}")
         check([metric], topics)

@@ -12,8 +12,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
+import scipy
 from numpy.typing import NDArray
-from scipy.optimize import minimize
 from scipy.special import expit
 
 from preferendum.about import __version__
@@ -138,7 +138,9 @@ def bradley_terry(names: Sequence[str], differences: Matrix) -> Linear:
         return float(np.logaddexp(0, -margins).mean() + PENALTY * w @ w), gradient
 
     start = np.zeros(scaled.shape[1])
-    solution = minimize(loss, start, jac=True, method="L-BFGS-B", options={"ftol": 1e-13, "gtol": TOLERANCE})
+    solution = scipy.optimize.minimize(
+        loss, start, jac=True, method="L-BFGS-B", options={"ftol": 1e-13, "gtol": TOLERANCE}
+    )
     if np.abs(solution.jac).max() > 100 * TOLERANCE:
         raise ArithmeticError(f"the weights did not converge: {solution.message}")
     weights = (solution.x * per_unit).tolist()

@@ -12,8 +12,8 @@ from dataclasses import dataclass
 from typing import Protocol
 
 import numpy as np
+import scipy
 from numpy.typing import NDArray
-from scipy.optimize import nnls
 
 Vector = NDArray[np.float64]
 Matrix = NDArray[np.float64]
@@ -71,7 +71,7 @@ def non_negative(examples: Examples, columns: Columns, tolerance: float | None =
     # |Ax - b| = |R x - z| for every choice of A's columns.
     triangle: Matrix = np.asarray(np.linalg.qr(np.column_stack([examples.X * signs, examples.y]), mode="r"))
     A, b = triangle[:, :-1], triangle[:, -1]
-    weights = np.array([nnls(A[:, chosen], b)[0] for chosen in columns])
+    weights = np.array([scipy.optimize.nnls(A[:, chosen], b)[0] for chosen in columns])
     coefficients = _spread(weights, columns + 1, 1 + len(signs))
     coefficients[:, 1:] *= signs
     return coefficients

@@ -96,7 +96,9 @@ def run(options: argparse.Namespace) -> str:
     if options.documents is not None or options.seed is not None:
         raise InputError(f"--documents and --seed are options of --method {FROM_REFERENCES}")
     paths = [options.topics, *([options.again] if options.again else [])]
-    sets = [with_bases([evidence(topic) for topic in common.bundle_from(path).topics]) for path in paths]
+    sets = [
+        with_bases([evidence(topic) for topic in common.bundle_from(path, options.columns).topics]) for path in paths
+    ]
     *first, last = _without(sets, options.without_assessors)
     training = Training(
         method=options.method,
@@ -136,7 +138,7 @@ def _from_references(options: argparse.Namespace) -> str:
             f"--method {FROM_REFERENCES} learns from no human scores: without --target, --options, "
             "--without-assessors and TOPICS2"
         )
-    topics = [evidence(topic) for topic in common.bundle_from(options.topics).topics]
+    topics = [evidence(topic) for topic in common.bundle_from(options.topics, options.columns).topics]
     course = PreferenceCourse(options.topics.name, options.documents or "mean", options.seed or 0)
     try:
         metric, report = course.train(topics)

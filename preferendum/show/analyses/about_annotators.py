@@ -14,11 +14,14 @@ from preferendum.show.shown import Cell, Column, Show, Shown, Table, as_text
 
 @dataclass(frozen=True, slots=True)
 class Answered:
-    """What one annotator answered, by the texts of the questions of a version of the questionnaire."""
+    """What one annotator answered, by the texts of the questions.
+
+    `version`: of the questionnaire that they answered; None where all is from a platform.
+    """
 
     key: int
     pseudonym: str
-    version: int
+    version: int | None
     answers: Mapping[str, Any]
 
 
@@ -32,12 +35,20 @@ class AboutAnnotators:
 
 def show(about: AboutAnnotators, _asked: Mapping[str, str]) -> Shown:
     """Answers counted, then listed by annotator."""
-    n = len(about.answered)
-    verdict = ngettext(
-        "%(n)d annotator has answered the questionnaire.", "%(n)d annotators have answered the questionnaire.", n
-    )
+    n = sum(own.version is not None for own in about.answered)
+    of_platform = len(about.answered) - n
+    verdicts = {
+        ngettext(
+            "%(n)d annotator has answered the questionnaire.", "%(n)d annotators have answered the questionnaire.", n
+        ): n,
+        ngettext(
+            "%(n)d annotator has answers of their platform alone.",
+            "%(n)d annotators have answers of their platform alone.",
+            of_platform,
+        ): of_platform,
+    }
     return Shown(
-        verdict % {"n": n},
+        " ".join(verdict % {"n": number} for verdict, number in verdicts.items() if number),
         [_counts(about), _answers(about)],
         rests_on=_("Only members who manage annotators see this."),
     )

@@ -9,25 +9,15 @@ from functools import partial
 
 from preferendum import results
 from preferendum.formats.words import gettext as _
-from preferendum.formats.words import gettext_noop
+from preferendum.formats.words import gettext_noop, ngettext
 from preferendum.results import Agreement, Bounded, StudyAgreement
 from preferendum.results.agreement import FEWEST_PAIRS
-from preferendum.results.statistics import LEVEL
 from preferendum.show.plots import course_plot
-from preferendum.show.shown import DASH, Cell, Column, Figure, Shown, Table, as_text, figure, percent
+from preferendum.show.points import unit_for
+from preferendum.show.shown import DASH, Cell, Column, Figure, Shown, Table, as_text, figure, sentences, whole_percent
 
-#: The statistics in the order in which they are shown.
-STATISTICS = {
-    "percent": gettext_noop("Agreement"),
-    "alpha": gettext_noop("Krippendorff’s alpha, direction-free"),
-    "kappa": gettext_noop("Fleiss’ kappa, direction-free"),
-}
-#: Why there is no alpha or kappa.
-WHY = {
-    "nobody_twice": gettext_noop("No pair has been judged by two annotators yet."),
-    "all_equal": gettext_noop("No answer prefers one of the two, so agreement cannot be computed."),
-    "few_pairs": gettext_noop("Fewer than ten pairs have been judged by two annotators."),
-}
+#: The statistics in the order in which they are shown; files have kappa, too.
+STATISTICS = {"percent": gettext_noop("Agreement"), "alpha": gettext_noop("Krippendorff’s alpha")}
 #: Two annotators who share fewer pairs are shown in grey: one pair more could turn their share round.
 THIN = 5
 #: So many topics, and annotators, are open on a page.
@@ -64,16 +54,13 @@ class NamedAgreement:
     """A study's agreement with the names of its topics, of its annotators and of pairs: topic and both sentences.
 
     What has been removed since has no name and is not shown. `topics`: by item set, sentences or summaries of a topic;
-    `topic_of`: the topic's key, by item set. `answers`: all that the annotators gave, practice aside;
-    `checks`: how many of them were about a pair that another one had judged, repeats, and gold pairs.
+    `topic_of`: the topic's key, by item set.
     """
 
     agreement: StudyAgreement
     topics: Mapping[int, str]
     annotators: Mapping[int, str]
     pairs: Mapping[int, tuple[str, str, str]]
-    answers: int = 0
-    checks: tuple[int, int, int] = (0, 0, 0)
     topic_of: Mapping[int, int] = field(default_factory=dict)
 
     @property
@@ -119,54 +106,54 @@ def _in_order(shared: tuple[tuple[int, ...], ...]) -> list[int]:
 
 
 def show(named: NamedAgreement, _asked: Mapping[str, str]) -> Shown:
-    """The course of alpha, topics, who agrees least, and what checks take; in files also who agrees with whom."""
+    """The course of alpha, topics, and who agrees least; in files also who agrees with whom."""
     agreement = named.agreement
     in_files = _time(agreement), _two_by_two(named), _disputed(named)
-    shown = _by_topic(named), _with_others(named), _checks(named)
+    shown = _by_topic(named), _with_others(named)
     return Shown(verdict(agreement), [*_course(agreement), *shown, *in_files], notes=_without_pairs(named))
 
 
 def verdict(agreement: StudyAgreement) -> str:
     """How far annotators agree, about sentences and summaries apart, or why that is not known."""
     if agreement.sentences is None or agreement.summaries is None:
-        return _said(agreement.study)
-    apart = {"sentences": _said(agreement.sentences), "summaries": _said(agreement.summaries)}
+        return agreement_words(agreement.study)
+    apart = {"sentences": agreement_words(agreement.sentences), "summaries": agreement_words(agreement.summaries)}
     return _("Sentences: %(sentences)s Summaries: %(summaries)s") % apart
 
 
-def _said(study: Agreement) -> str:
-    if study.why == "few_pairs":
-        sentence = _(
-            "Annotators agree in %(percent)s of %(comparisons)d comparisons. Fewer than ten pairs have two or more "
-            "judgments: too few to say whether that is more than chance."
+def agreement_words(own: Agreement) -> str:
+    """What may be said of an agreement, in a sentence or two."""
+    if not own.pairs:
+        return _("No pair has been judged by two annotators yet.")
+    if own.pairs < FEWEST_PAIRS:
+        few = ngettext(
+            "%(n)d pair has two answers; agreement needs ten.",
+            "%(n)d pairs have two answers or more; agreement needs ten.",
+            own.pairs,
         )
-        return sentence % {"percent": printed(study.percent, is_share=True), "comparisons": study.comparisons}
-    if study.why:
-        return _(WHY[study.why])
-    is_sure = study.p is not None and study.p <= LEVEL
-    than_chance = (
-        _("as often as chance might give")
-        if not is_sure
-        else _("more often than by chance")
-        if (study.alpha.value or 0) > 0
-        else _("less often than by chance")
+        return few % {"n": own.pairs}
+    if not own.has_coefficient:
+        return _("No answer prefers one of the two, so agreement cannot be computed.")
+    sentence = {
+        "more": _("Annotators agree in %(percent)s of %(comparisons)d comparisons, more often than by chance."),
+        "less": _("Annotators agree in %(percent)s of %(comparisons)d comparisons, less often than by chance."),
+        "no more": _(
+            "Annotators agree in %(percent)s of %(comparisons)d comparisons: no more alike than chance, as far as "
+            "%(pairs)d pairs can tell."
+        ),
+    }[own.than_chance or "no more"]
+    alpha = _("Krippendorff’s alpha is %(alpha)s, from %(pairs)d pairs; 1 is perfect agreement, 0 is chance.")
+    of = {"pairs": own.pairs}
+    return sentences(
+        sentence % {**of, "percent": printed(own.percent, is_share=True), "comparisons": own.comparisons},
+        alpha % {**of, "alpha": printed(own.alpha)},
     )
-    sentence = _(
-        "Annotators agree in %(percent)s of %(comparisons)d comparisons, %(than_chance)s: Krippendorff’s alpha, "
-        "direction-free, is %(alpha)s, where 1 is perfect agreement and 0 is chance. This rests on %(pairs)d pairs "
-        "with two or more judgments; intervals are 95%%."
-    )
-    own = {"percent": printed(study.percent, is_share=True), "alpha": printed(study.alpha), "than_chance": than_chance}
-    return sentence % {**own, "comparisons": study.comparisons, "pairs": study.pairs}
 
 
 def printed(own: Bounded | results.Figure, *, is_share: bool = False) -> str:
     """A value with its interval, where there is one; a share in percent."""
-    if own.value is None:
-        return DASH
-    unit, places, after = (100, 0, " %") if is_share else (1, 2, "")
-    value, *ends = (f"{unit * number:.{places}f}" for number in (own.value, own.low, own.high) if number is not None)
-    return f"{value}{after}" + (f" [{', '.join(ends)}]" if len(ends) == 2 else "")
+    unit = unit_for([own], is_share=is_share)
+    return DASH if own.value is None else unit.with_interval(f"{unit.show(own.value)}{unit.sign}", own.low, own.high)
 
 
 def cells(own: Bounded | results.Figure, *, is_share: bool = False) -> tuple[Cell, ...]:
@@ -188,11 +175,15 @@ def _with_others(named: NamedAgreement) -> Table:
         _("Who disagrees most"),
         (
             Column("annotator", _("Annotator"), as_text),
-            Column("share", _("Agrees with others"), _percent),
+            Column("share"),
+            Column("", _("Agrees with others"), as_text),
             Column("alike"),
             Column("comparisons", _("Comparisons")),
         ),
-        tuple((name, share, alike, shared) for _is_thin, share, name, alike, shared, _key in lines),
+        tuple(
+            (name, share, DASH if is_thin else whole_percent(share), alike, shared)
+            for is_thin, share, name, alike, shared, _key in lines
+        ),
         note=_(
             "A comparison is with one other annotator about one pair; those with fewer than five come last. A low "
             "share is a reason to look, not a verdict."
@@ -202,28 +193,6 @@ def _with_others(named: NamedAgreement) -> Table:
         folded=not lines,
         first=OPEN,
     )
-
-
-def _checks(named: NamedAgreement) -> Table:
-    """How many of the answers went into checks."""
-    titles = _("Pairs that another annotator had judged"), _("Repeats"), _("Gold pairs")
-    return Table(
-        "checks",
-        _("What the checks take"),
-        (
-            Column("check", _("Check"), as_text),
-            Column("answers", _("Answers")),
-            Column("share", _("Share of all answers"), _percent),
-        ),
-        tuple((title, n, n / max(named.answers, 1)) for title, n in zip(titles, named.checks, strict=True)),
-        note=_("Of %(n)d answers. The first count towards scores too; repeats and gold pairs do not.")
-        % {"n": named.answers},
-        folded=not named.agreement.study.pairs,
-    )
-
-
-def _percent(share: float) -> str:
-    return percent(round(share, 2))
 
 
 def _by_topic(named: NamedAgreement) -> Table:
@@ -247,16 +216,13 @@ def _by_topic(named: NamedAgreement) -> Table:
                 for name, label in STATISTICS.items()
                 for column in (Column(name), Column(f"{name}_low"), Column(f"{name}_high"), Column("", _(label)))
             ),
-            Column("why"),
-            Column("", _("Why not") if any(own.why for _title, own in lines[1:]) else "", as_text),
+            *map(Column, ("kappa", "kappa_low", "kappa_high", "why")),
         ),
         tuple(_line(title, own) for title, own in lines),
         note=_(
-            "Topics with fewer than ten shared pairs come last, the lowest alpha of the others first. Each figure is "
-            "followed by its 95% interval, from a bootstrap over pairs, or Wilson’s where all pairs are alike; a dash "
-            "means that there are too few data to compute it. Direction-free: which sentence of a pair is stored first "
-            "is an accident, so chance counts every answer half in each direction. Alpha and kappa as they are usually "
-            "computed may be lower."
+            "Topics with fewer than ten shared pairs come last, the lowest alpha of the others first. Brackets are 95% "
+            "intervals; a dash means that there are too few data. Which text of a pair is stored first is an "
+            "accident, so chance counts every answer half in each direction."
         ),
         marked=frozenset({0}),
         folded=not named.agreement.study.pairs,
@@ -271,13 +237,18 @@ def _without_pairs(named: NamedAgreement) -> tuple[str, ...]:
         if own.topic in named.topic_of:
             pairs[named.topic_of[own.topic]] += own.pairs
     without = sum(not number for number in pairs.values())
-    line = _("In %(n)d of %(topics)d topics with judgments, no pair has been judged by two annotators yet.")
+    line = ngettext(
+        "In %(n)d of %(topics)d topic with judgments, no pair has been judged by two annotators yet.",
+        "In %(n)d of %(topics)d topics with judgments, no pair has been judged by two annotators yet.",
+        len(pairs),
+    )
     return (line % {"n": without, "topics": len(pairs)},) if without else ()
 
 
 def _line(title: str, own: Agreement) -> tuple[Cell, ...]:
     figures = [cell for name in STATISTICS for cell in cells(getattr(own, name), is_share=name == "percent")]
-    return title, own.judgments, own.pairs, own.comparisons, *figures, own.why, _(WHY[own.why]) if own.why else ""
+    kappa = own.kappa.value, own.kappa.low, own.kappa.high
+    return title, own.judgments, own.pairs, own.comparisons, *figures, *kappa, own.why
 
 
 def _course(agreement: StudyAgreement) -> list[Figure]:
@@ -288,8 +259,8 @@ def _course(agreement: StudyAgreement) -> list[Figure]:
         y_title=_("Krippendorff’s alpha"),
     )
     caption = _(
-        "Krippendorff’s alpha, direction-free, after a growing number of judgments. The line breaks where there are "
-        "too few data to compute it."
+        "Krippendorff’s alpha after a growing number of judgments. The line breaks where there are too few data to "
+        "compute it."
     )
     course = tuple((point.judgments, point.alpha) for point in agreement.time)
     return figure("time", _("Over time"), caption, draw, course)

@@ -58,7 +58,7 @@ def _agreement(groups: Sequence[Group]) -> Table:
             *(Column("comparisons"), Column("comparisons_with_others")),
         ),
         tuple(_line(group.name, group.own) for group in groups),
-        note=_("Agreement: how often two judgments of the same pair are alike. Alpha is direction-free."),
+        note=_("Agreement: how often two judgments of the same pair are alike."),
     )
 
 

@@ -9,6 +9,7 @@ from functools import partial
 from itertools import combinations
 
 from preferendum.formats.words import gettext as _
+from preferendum.formats.words import ngettext
 from preferendum.metrics.names import WIN_RATE
 from preferendum.results import LeaderboardRow, Scatter, ScatterPoint
 from preferendum.results.statistics import Z95
@@ -47,16 +48,28 @@ class BothQuestions:
         return min(1.0, Z95 * math.sqrt(2 * (2 * n + 5) / (9 * n * (n - 1)))) if n > 1 else 1.0
 
 
+#: Of fewer systems than this, even two equal orders may be chance.
+FEWEST = 5
+
+
 def show(both: BothQuestions, _asked: Mapping[str, str]) -> Shown:
     """Both scores of each system, with their intervals; no score of both in one."""
     of_topics = [max((own[k].topics for own in both.systems), default=0) for k in range(2)]
-    notes = [_("Win rates are of %d topics, scores by sentences of %d.") % tuple(of_topics)]
-    return Shown(_verdict(both), [_table(both), *_figure(both)], notes=notes)
+    notes = [_("Topics: %d of win rates, %d of scores by sentences.") % tuple(of_topics)]
+    return Shown(verdict(both), [_table(both), *_figure(both)], notes=notes)
 
 
-def _verdict(both: BothQuestions) -> str:
+def verdict(both: BothQuestions) -> str:
+    """Say how alike the two orders are, and how alike orders at random would be."""
     if both.tau is None:
         return _("One of the two questions does not order the systems yet.")
+    if len(both.systems) < FEWEST:
+        few = ngettext(
+            "%(n)d system is too few to say whether both questions order them alike.",
+            "%(n)d systems are too few to say whether both questions order them alike.",
+            len(both.systems),
+        )
+        return few % {"n": len(both.systems)}
     sentence = _(
         "Kendall’s tau of the order of %(n)d systems by whole summaries with that by sentences is %(tau).2f; orders at "
         "random have one between -%(chance).2f and %(chance).2f in 95%% of cases."

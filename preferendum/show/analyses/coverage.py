@@ -27,16 +27,17 @@ class TopicCoverage:
 
 def show(topics: Sequence[TopicCoverage], asked: Mapping[str, str]) -> Shown:
     """Every topic that the worker has looked at."""
-    return Shown(_verdict(topics), [*(_figure(topics) if len(topics) <= MOST_DRAWN else ()), _table(topics)])
+    return Shown(verdict(topics), [*(_figure(topics) if len(topics) <= MOST_DRAWN else ()), _table(topics)])
 
 
-def _verdict(topics: Sequence[TopicCoverage]) -> str:
-    sentence = ngettext(
-        "Judgments tie the judged sentences of %(connected)s of %(topics)s topic together; %(left)s of %(sentences)s "
-        "sentences have no judgment.",
-        "Judgments tie the judged sentences of %(connected)s of %(topics)s topics together; %(left)s of %(sentences)s "
-        "sentences have no judgment.",
-        len(topics),
+def verdict(topics: Sequence[TopicCoverage]) -> str:
+    """Whether judgments tie the sentences of each topic together, and how many sentences have none."""
+    connected = sum(topic.coverage.is_connected for topic in topics)
+    of_topics = ngettext("%(connected)s of %(topics)s topic", "%(connected)s of %(topics)s topics", len(topics))
+    if connected == len(topics):
+        of_topics = ngettext("%(topics)s topic", "%(topics)s topics", len(topics))
+    sentence = _(
+        "Judgments tie the judged sentences of %(of)s together; %(left)s of %(sentences)s sentences have no judgment."
     )
     sentences = sum(topic.coverage.sentences for topic in topics)
     loose = sum(len(topic.coverage.strong_components) > 1 for topic in topics)
@@ -47,8 +48,7 @@ def _verdict(topics: Sequence[TopicCoverage]) -> str:
         )
     return sentence % {
         "loose": loose,
-        "connected": sum(topic.coverage.is_connected for topic in topics),
-        "topics": len(topics),
+        "of": of_topics % {"connected": connected, "topics": len(topics)},
         "left": sentences - sum(topic.coverage.judged for topic in topics),
         "sentences": sentences,
     }

@@ -8,13 +8,14 @@ from dataclasses import dataclass, field, replace
 
 from preferendum.formats.words import gettext as _
 from preferendum.metrics.names import COVERAGE, IMPORTANCE, WIN_RATE, title_of
+from preferendum.metrics.registry import family_of
 from preferendum.results import Key
 from preferendum.results.scores import rests_on_answers
 from preferendum.show.points import unit_of
-from preferendum.show.shown import DASH, Cell, Column, Show, Shown, Table, as_text, decimals
+from preferendum.show.shown import DASH, Cell, Column, Show, Shown, Table, as_text
 
-#: The scores that people read in a unit.
-_UNITS = {IMPORTANCE: unit_of("importance"), WIN_RATE: unit_of(WIN_RATE)}
+#: The scores that people read in a unit, by its name.
+_UNITS = {IMPORTANCE: "importance", WIN_RATE: WIN_RATE}
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,8 +67,9 @@ def _verdict_of_several(record: ScoresTable) -> str:
 
 
 def _verdict(record: ScoresTable) -> str:
-    """Which system the most scorers put first, and how many do not."""
-    rows, firsts, n = record.summaries, Counter[str](), 0
+    """Which system the most scorers put first, and how many do not; people's summaries are no systems."""
+    rows = [row for row in record.summaries if not row.person] or record.summaries
+    firsts, n = Counter[str](), 0
     by_metric = ([row.metrics.get(name) for row in rows] for name in record.metrics)
     by_people = ([row.human.get(name) for row in rows] for name in record.dimensions)
     for scores in (*by_metric, *by_people):
@@ -103,7 +105,10 @@ def scores(record: ScoresTable, is_of_several: bool = False, is_of_system: bool 
             Column("person"),
             Column("", _("By") if has_people else "", as_text),
             Column("", _("Topic") if is_of_several or is_of_system else "", as_text),
-            *(Column(name, _title(name) if name in told else "", _show(name), metrics) for name in record.metrics),
+            *(
+                Column(name, _title(name) if name in told else "", _show(name, record.summaries), metrics)
+                for name in record.metrics
+            ),
             *(column for columns in of_dimensions for column in columns),
         ),
         tuple(tuple(_cells(row, record, rated)) for row in record.summaries),
@@ -130,7 +135,7 @@ def of_summary(record: ScoresTable) -> Table:
         ),
         (
             *(
-                (_title(name), _show(name)(row.metrics.get(name)), _basis(name, record.signatures))
+                (_title(name), _show(name, [row])(row.metrics.get(name)), what_it_rests_on(name))
                 for name in record.metrics
             ),
             *(
@@ -142,20 +147,21 @@ def of_summary(record: ScoresTable) -> Table:
 
 
 def _title(name: str) -> str:
-    return _UNITS[name].named(title_of(name)) if name in _UNITS else title_of(name)
+    return unit_of(_UNITS.get(name, "")).named(title_of(name))
 
 
-def _show(name: str) -> Show:
-    """Importance in points, win rates in percent, all else with four decimals."""
-    return _UNITS[name].show if name in _UNITS else decimals(4)
+def _show(name: str, rows: Iterable[SummaryScores]) -> Show:
+    """Importance in points, win rates in percent, with the digits in which these summaries differ."""
+    return unit_of(_UNITS.get(name, ""), [(row.metrics.get(name), None, None) for row in rows]).show
 
 
-def _basis(name: str, signatures: Mapping[str, str]) -> str:
-    """What a score of a summary rests on."""
+def what_it_rests_on(name: str) -> str:
+    """What a metric compares summaries with."""
     if rests_on_answers(name):
-        own = {WIN_RATE: _("answers about summaries"), COVERAGE: _("no answers")}
+        own = {WIN_RATE: _("answers about summaries"), COVERAGE: _("words of the sources, no answers")}
         return own.get(name) or _("answers about sentences")
-    return signatures.get(name) or _("scores from a file")
+    family = family_of(name.partition(":")[0])
+    return _(family.rests_on) if family else _("scores from a file")
 
 
 def _ratings(rated: Mapping[str, float]) -> str:

@@ -26,10 +26,11 @@ class MisfittingSentence:
 
 def show(sentences: Sequence[MisfittingSentence], asked: Mapping[str, str]) -> Shown:
     """The sentences that fit worst, of all topics together."""
-    return Shown(_verdict(sentences), [_table(sentences)] if sentences else ())
+    return Shown(verdict(sentences), [_table(sentences)] if sentences else ())
 
 
-def _verdict(sentences: Sequence[MisfittingSentence]) -> str:
+def verdict(sentences: Sequence[MisfittingSentence]) -> str:
+    """How many sentences won unusually often or rarely; the first fits worst."""
     unusual = [row for row in sentences if abs(row.misfit.z) > UNUSUAL]
     if not unusual:
         return _("No sentence won unusually often or rarely: no residual is beyond ±2.")

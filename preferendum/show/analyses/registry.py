@@ -1,4 +1,4 @@
-"""Every analysis, in the order of the page of results."""
+"""Every analysis, in the order of menus and of the API's list."""
 
 from __future__ import annotations
 
@@ -16,6 +16,7 @@ from preferendum.show.analyses import (
     coverage,
     forecast,
     influence,
+    judge_card,
     metric_scores,
     misfits,
     score_map,
@@ -30,34 +31,28 @@ class Analysis:
     """An analysis and its question.
 
     `name`: in addresses, files and the API; `place`: in menus, the smallest first; `of`: what it is computed for;
-    `title`: in menus; `asks`: the question; `keys`: what its records are kept by, such as the dimension of human
+    `title`: in a menu; `asks`: the question; `keys`: what its records are kept by, such as the dimension of human
     scores; `show`: a record and the reader's choices, as tables and figures; `needs`: what there must be before
     there is a record; `left_out`: when the website leaves it to the command line; `ability`: what a member must be
     able to do to see it; `template`: what pages have in addition; `form`: the template of a reader's choices;
-    `tab`: which tab of a study lists it, `is_folded`: for researchers of methods; `record`: what the worker
-    computes from all scores at once, for each choice of peers; others have a reader of their own.
+    `page`: where its page is, in a menu, on the leaderboard or below Metrics, "": only files and the API; `record`:
+    what the worker computes from all scores at once, for each choice of peers; others have a reader of their own.
     """
 
     name: str
     place: int
-    title: str
     asks: str
     keys: tuple[str, ...]
     show: Callable[[Any, Mapping[str, str]], Shown]
     needs: str
+    title: str = ""
     left_out: str = ""
     of: Literal["study", "topic"] = "study"
     ability: str = "see"
     template: str = ""
     form: str = ""
-    tab: Literal["texts", "results", "people"] = "results"
-    is_folded: bool = False
+    page: Literal["results", "board", "people", "metrics", ""] = "metrics"
     record: type[Any] | None = None
-
-    @property
-    def takes_upload(self) -> bool:
-        """Whether an upload may bring what it needs."""
-        return not self.form and self.needs not in (_JUDGMENTS, _TWO_ANNOTATORS, _QUESTIONNAIRE)
 
     @property
     def question(self) -> str:
@@ -65,19 +60,15 @@ class Analysis:
         return gettext(self.asks)
 
 
-HUMAN_SCORES = gettext_noop(
-    "Upload what people think of the summaries, for example grades for relevance. This page then answers the question."
-)
-_JUDGMENTS = gettext_noop("Once a judgment counts, this page answers the question.")
-_SCORED = gettext_noop("This needs judgments that count, and systems that they score.")
+HUMAN_SCORES = gettext_noop("Upload what people think of the summaries, for example grades for relevance.")
+_JUDGMENTS = gettext_noop("This needs a judgment that counts.")
 _TWO_ANNOTATORS = gettext_noop("Agreement needs two annotators who judged the same pairs, and a running worker.")
-_QUESTIONNAIRE = gettext_noop("Ask annotators about themselves, under Settings. This page then rests on their answers.")
+_QUESTIONNAIRE = gettext_noop("Ask annotators about themselves, under Settings.")
 
 _CORE = (
     Analysis(
         name="scores-of-summaries",
         place=30,
-        is_folded=True,
         title=gettext_noop("Scores"),
         asks=gettext_noop("What do metrics and human scores say of each summary?"),
         keys=("topic", "system"),
@@ -85,18 +76,9 @@ _CORE = (
         needs=gettext_noop("Upload summaries. The worker then scores them with every metric that has what it needs."),
     ),
     Analysis(
-        name="forecast",
-        place=70,
-        title=gettext_noop("Forecast"),
-        asks=gettext_noop("How many judgments does the study need?"),
-        keys=("scored_by",),
-        show=forecast.show,
-        needs=gettext_noop("Have the worker simulate the study. This page then answers the question."),
-        form="research/results/forecast_form.html",
-    ),
-    Analysis(
         name="two-systems",
         place=80,
+        page="results",
         title=gettext_noop("Compare"),
         asks=gettext_noop("How far is one system ahead of another?"),
         keys=("scored_by",),
@@ -104,21 +86,39 @@ _CORE = (
         needs=_JUDGMENTS,
     ),
     Analysis(
+        name="forecast",
+        place=85,
+        page="results",
+        title=gettext_noop("Forecast"),
+        asks=gettext_noop("How many judgments does the study need?"),
+        keys=(),
+        show=forecast.show,
+        needs=gettext_noop("This takes answers about two systems, or a study that the worker has simulated."),
+        form="research/results/forecast_form.html",
+    ),
+    Analysis(
+        name="judge-cards",
+        place=87,
+        page="results",
+        title=gettext_noop("Judges"),
+        asks=gettext_noop("How far does a machine judge as people do?"),
+        keys=("judge",),
+        show=judge_card.show,
+        needs=gettext_noop("This needs answers about whole summaries by a machine, and by people."),
+    ),
+    Analysis(
         name="both-questions",
         place=90,
-        is_folded=True,
-        title=gettext_noop("Both questions"),
+        page="",
         asks=gettext_noop("Do whole summaries and sentences order systems alike?"),
         keys=(),
         show=both_questions.show,
-        needs=gettext_noop(
-            "Ask annotators about sentences and about whole summaries. Once answers to both count, this page answers "
-            "the question."
-        ),
+        needs=gettext_noop("Ask annotators about sentences and about whole summaries."),
     ),
     Analysis(
         name="scores-by-topic",
         place=100,
+        page="board",
         title=gettext_noop("By topic"),
         asks=gettext_noop("How does each system score in each topic?"),
         keys=("scored_by",),
@@ -129,27 +129,25 @@ _CORE = (
     Analysis(
         name="influence",
         place=110,
-        title=gettext_noop("Influence"),
+        page="",
         asks=gettext_noop("Does the first place hang on single annotators?"),
         keys=(),
         show=influence.show,
         needs=_JUDGMENTS,
-        left_out=_SCORED,
     ),
     Analysis(
         name="smallest-set",
         place=120,
-        title=gettext_noop("Smallest set"),
+        page="",
         asks=gettext_noop("On how few answers does first place rest?"),
         keys=(),
         show=smallest_set.show,
         needs=_JUDGMENTS,
-        left_out=_SCORED,
     ),
     Analysis(
         name="agreement-of-annotators",
         place=130,
-        tab="people",
+        page="people",
         title=gettext_noop("Agreement"),
         asks=gettext_noop("How well do annotators agree?"),
         keys=(),
@@ -161,7 +159,7 @@ _CORE = (
     Analysis(
         name="about-annotators",
         place=140,
-        tab="people",
+        page="people",
         title=gettext_noop("Questionnaire"),
         asks=gettext_noop("What do annotators say about themselves?"),
         keys=(),
@@ -172,7 +170,7 @@ _CORE = (
     Analysis(
         name="groups-of-annotators",
         place=150,
-        tab="people",
+        page="people",
         title=gettext_noop("Groups"),
         asks=gettext_noop("How does each group of annotators rank the systems?"),
         keys=("question",),
@@ -184,8 +182,7 @@ _CORE = (
     Analysis(
         name="coverage",
         place=160,
-        tab="texts",
-        title=gettext_noop("Coverage"),
+        page="",
         asks=gettext_noop("Do judgments tie the sentences of each topic together?"),
         keys=(),
         show=coverage.show,
@@ -195,8 +192,7 @@ _CORE = (
     Analysis(
         name="misfits",
         place=170,
-        tab="texts",
-        title=gettext_noop("Misfitting sentences"),
+        page="",
         asks=gettext_noop("Which sentences won more or less often than their utility predicts?"),
         keys=(),
         show=misfits.show,
@@ -229,7 +225,7 @@ def _of(kind: str) -> tuple[Analysis, ...]:
 
 
 def of_study() -> tuple[Analysis, ...]:
-    """The analyses of a study, in the order of the page of results."""
+    """The analyses of a study, in their order."""
     return _of("study")
 
 

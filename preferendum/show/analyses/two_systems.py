@@ -3,20 +3,26 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from functools import partial
 from math import inf
 
 from preferendum.formats.words import gettext as _
+from preferendum.formats.words import ngettext
 from preferendum.metrics.names import WIN_RATE
 from preferendum.results import Difference, Ground
-from preferendum.results.needed import Needed
+from preferendum.results.outlook import Needed
+from preferendum.show.analyses.forecast import might_show
 from preferendum.show.plots import interval_plot
 from preferendum.show.points import Unit, unit_of, what_a_point_is, why_untested
-from preferendum.show.shown import Choice, Column, Figure, Shown, Table, as_text, figure, p_value
+from preferendum.show.shown import Choice, Column, Figure, Shown, Table, as_text, figure, p_value, sentences
 
+#: In files: the two systems.
+_SIDES = ("first", "second")
 #: With more topics than this, the figure shows them, and the table on a click.
 MOST_TOPICS = 12
+#: Fewer answers than this claim nothing: what they say is shown in grey.
+FEWEST_ANSWERS = 5
 #: A system by key and name.
 Keyed = tuple[int, str]
 
@@ -41,14 +47,39 @@ class Lead:
 
 
 @dataclass(frozen=True, slots=True)
+class Direct:
+    """How many answers compare the two themselves: those that prefer the first, the second, and neither."""
+
+    first: int = 0
+    second: int = 0
+    neither: int = 0
+
+    @property
+    def total(self) -> int:
+        return self.first + self.second + self.neither
+
+
+#: What answers about two systems may prefer, by the names of the counts.
+PREFERRED = tuple(own.name for own in fields(Direct))
+
+
+@dataclass(frozen=True, slots=True)
 class TopicLine:
-    """One topic, with the score of each system's summary, where there is one."""
+    """One topic, with the score of each system's summary, where there is one. `judgments`: what these rest on, None of
+    coverage, which rests on none; `direct`: of answers about the two summaries themselves."""
 
     topic: Keyed
     title: str
     first: float | None
     second: float | None
     lead: Lead | None
+    judgments: int | None = 0
+    direct: Direct = Direct()
+
+    @property
+    def is_thin(self) -> bool:
+        """Whether it rests on too few judgments to claim anything."""
+        return self.judgments is not None and self.judgments < FEWEST_ANSWERS
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,14 +121,28 @@ class TwoSystems:
 
     @property
     def in_order(self) -> list[TopicLine]:
-        """The topics, the largest difference first, those without one last."""
-        return sorted(self.lines, key=lambda line: -line.lead.difference if line.lead else inf)
+        """The topics, the largest difference first (by win rate, of direct answers), those that claim nothing last."""
+
+        def difference(line: TopicLine) -> float:
+            if self.score == WIN_RATE:
+                return line.direct.first - line.direct.second
+            return line.lead.difference if line.lead else -inf
+
+        return sorted(self.lines, key=lambda line: (line.is_thin, -difference(line)))
 
     @property
-    def wins(self) -> tuple[int, int]:
-        """In how many topics the first is ahead, and the second."""
-        leads = [line.lead.difference for line in self.lines if line.lead]
-        return sum(lead > 0 for lead in leads), sum(lead < 0 for lead in leads)
+    def wins(self) -> tuple[int, int, int]:
+        """In how many topics with enough judgments the first is ahead, the second, and neither as people read it."""
+        zero = self.unit.show(0.0)
+        leads = [line.lead.difference for line in self.lines if line.lead and not line.is_thin]
+        signs = [0 if self.unit.show(abs(lead)) == zero else 1 if lead > 0 else -1 for lead in leads]
+        return signs.count(1), signs.count(-1), signs.count(0)
+
+    @property
+    def direct(self) -> Direct:
+        """The answers that compare the two themselves, over all topics."""
+        lines = [line.direct for line in self.lines]
+        return Direct(*(sum(getattr(own, name) for own in lines) for name in PREFERRED))
 
     @property
     def has_intervals(self) -> bool:
@@ -143,26 +188,66 @@ def show(systems: Systems, asked: Mapping[str, str]) -> Shown:
 
 
 def _verdict(two: TwoSystems) -> str:
-    lead, about = two.lead, {"first": two.first[1], "second": two.second[1], "wins": two.wins[0], "lost": two.wins[1]}
+    lead, (wins, lost, ties) = two.lead, two.wins
+    about = {"first": two.first[1], "second": two.second[1], "wins": wins, "lost": lost, "ties": ties}
     if lead is None:
-        return _(
+        why = _(
             "There is no difference over all topics to show: one of the two has no place on the leaderboard, or there "
             "are too many systems to compare every two."
         )
+        return " ".join((*_directly(two), why))
     p = p_value(lead.p)
+    topics = wins + lost + ties
     about |= {
-        "topics": sum(line.lead is not None for line in two.lines),
+        "topics": topics,
         "difference": two.unit.with_unit(two.unit.change(lead.difference)),
         "interval": "" if lead.low is None else f" (95% {two.unit.interval(lead.low, lead.high)})",
         "p": p if p.startswith("<") else f"= {p}",
     }
-    difference = _(
-        "The mean scores of %(first)s and %(second)s differ by %(difference)s%(interval)s; the first scores "
-        "higher in %(wins)d of %(topics)d topics, the second in %(lost)d."
-    )
+    difference = _("The mean scores of %(first)s and %(second)s differ by %(difference)s%(interval)s.")
+    if topics and two.score == "coverage":
+        difference = ngettext(
+            "The mean scores of %(first)s and %(second)s differ by %(difference)s%(interval)s; of %(topics)d topic the "
+            "first scores higher in %(wins)d, the second in %(lost)d, neither in %(ties)d.",
+            "The mean scores of %(first)s and %(second)s differ by %(difference)s%(interval)s; of %(topics)d topics "
+            "the first scores higher in %(wins)d, the second in %(lost)d, neither in %(ties)d.",
+            topics,
+        )
+    elif topics:
+        difference = ngettext(
+            "The mean scores of %(first)s and %(second)s differ by %(difference)s%(interval)s; of %(topics)d topic "
+            "with five judgments or more, the first scores higher in %(wins)d, the second in %(lost)d, neither in "
+            "%(ties)d.",
+            "The mean scores of %(first)s and %(second)s differ by %(difference)s%(interval)s; of %(topics)d topics "
+            "with five judgments or more, the first scores higher in %(wins)d, the second in %(lost)d, neither in "
+            "%(ties)d.",
+            topics,
+        )
     if two.score == WIN_RATE:
-        difference = _("The win rates of %(first)s and %(second)s differ by %(difference)s%(interval)s.")
-    return " ".join(sentence % about for sentence in (difference, *_meaning(two, lead)))
+        difference = (
+            _("By all answers, the win rates of %(first)s and %(second)s differ by %(difference)s%(interval)s.")
+            if two.direct.total
+            else _("Through others: the win rates of %(first)s and %(second)s differ by %(difference)s%(interval)s.")
+        )
+    return " ".join((*_directly(two), *(sentence % about for sentence in (difference, *_meaning(two, lead)))))
+
+
+def _directly(two: TwoSystems) -> list[str]:
+    """What answers about the two themselves say; the verdict begins with it."""
+    if two.score == "coverage":
+        return []
+    if two.score != WIN_RATE:
+        return [_("Inferred from answers about source sentences.")]
+    direct, names = two.direct, {"first": two.first[1], "second": two.second[1]}
+    if not direct.total:
+        return [_("No answer compares these two directly.")]
+    sentence = ngettext(
+        "%(n)d answer compares them directly: %(wins)d for %(first)s, %(lost)d for %(second)s, %(ties)d for neither.",
+        "%(n)d answers compare them directly: %(wins)d for %(first)s, %(lost)d for %(second)s, %(ties)d for neither.",
+        direct.total,
+    )
+    numbers = {"n": direct.total, "wins": direct.first, "lost": direct.second, "ties": direct.neither}
+    return [sentence % (names | numbers)]
 
 
 def _meaning(two: TwoSystems, lead: Lead) -> list[str]:
@@ -180,12 +265,10 @@ def _meaning(two: TwoSystems, lead: Lead) -> list[str]:
 
 def _notes(two: TwoSystems) -> list[str]:
     notes = []
-    if two.score == WIN_RATE:
-        notes.append(_("The win rate of one topic leans on all topics, so that its few answers move it little."))
     if two.lead and not why_untested(two.score):
         notes.append(two.ground.words)
     if two.needed:
-        notes.append(two.needed.words)
+        notes.append(might_show(two.needed))
     if two.lead and not two.lead.significant and two.equal_within is None and two.planned:
         notes.append(_("The study plans %(n)d.") % {"n": two.planned})
     if two.is_outdated:
@@ -199,9 +282,12 @@ def _notes(two: TwoSystems) -> list[str]:
 
 
 def _figure(two: TwoSystems) -> list[Figure]:
+    """None of win rates: that of one topic leans on all topics, and is no result of the topic."""
     unit = two.unit
     rows = [
-        unit.row(line.title, line.lead.difference, line.lead.low, line.lead.high) for line in two.in_order if line.lead
+        unit.row(line.title, line.lead.difference, line.lead.low, line.lead.high)
+        for line in two.in_order
+        if line.lead and two.score != WIN_RATE
     ]
     draw = partial(
         interval_plot,
@@ -216,7 +302,8 @@ def _figure(two: TwoSystems) -> list[Figure]:
 
 
 def _topics(two: TwoSystems) -> Table:
-    unit, lines = two.unit, two.in_order
+    unit, lines, is_direct = two.unit, two.in_order, two.score == WIN_RATE
+    names = two.first[1], two.second[1]
     leads = _("Each topic leads to the words, sentences and answers that make its difference.")
     return Table(
         "topics",
@@ -224,27 +311,41 @@ def _topics(two: TwoSystems) -> Table:
         (
             Column("topic"),
             Column("", _("Topic"), as_text),
-            Column("first", unit.named(two.first[1]), unit.show),
-            Column("second", unit.named(two.second[1]), unit.show),
-            Column("difference", unit.named(_("Difference")), unit.show),
+            *(
+                Column(name, "" if is_direct else unit.named(own), unit.show)
+                for name, own in zip(_SIDES, names, strict=True)
+            ),
+            Column("difference", "" if is_direct else unit.named(_("Difference")), unit.change),
             Column("low"),
             Column("high"),
-            Column("", _("95% interval") if two.has_intervals else ""),
+            Column("", _("95% interval") if two.has_intervals and not is_direct else ""),
             Column("p"),
+            Column("judgments", "" if is_direct or two.score == "coverage" else _("Judgments")),
+            *(
+                Column(f"prefer_{name}", label if is_direct else "", group=_("Answers about these two"))
+                for name, label in zip(PREFERRED, (*names, _("no preference")), strict=True)
+            ),
         ),
         tuple(
             (
                 *(line.topic[1], line.title, line.first, line.second),
                 *(lead.difference if line.lead else None, lead.low, lead.high),
-                *(unit.interval(lead.low, lead.high), lead.p),
+                *(unit.interval(lead.low, lead.high), lead.p, line.judgments),
+                *(line.direct.first, line.direct.second, line.direct.neither),
             )
             for line in lines
             for lead in (line.lead or Lead(0.0),)
         ),
         links=tuple({"topic_id": line.topic[0]} for line in lines),
         leads_to="compare_in_topic",
-        closed=len(lines) > MOST_TOPICS,
-        note=" ".join([leads, what_a_point_is()] if two.score == "importance" else [leads]),
+        closed=len(lines) > MOST_TOPICS and not is_direct,
+        first=MOST_TOPICS,
+        thin=frozenset(k for k, line in enumerate(lines) if line.is_thin),
+        note=sentences(
+            leads,
+            "" if two.score == "coverage" else _("Grey: fewer than five judgments, which claim nothing."),
+            what_a_point_is() if two.score == "importance" else "",
+        ),
     )
 
 

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from preferendum.results import ScoreMatrix
+from preferendum.show.plots.axes import decimals
 from preferendum.show.plots.drawing import (
     LETTER,
     NARROW,
@@ -51,6 +52,11 @@ class _Layout:
     high: float
     is_named: bool
     is_told: bool
+
+    @property
+    def decimals(self) -> int:
+        """The decimals of the scores that are shown."""
+        return decimals([self.high - self.low], 3)
 
 
 def score_grid(matrix: ScoreMatrix, words: GridWords, *, width: float = PAPER) -> Drawing | None:
@@ -106,7 +112,7 @@ def _cells(
     for k, (topic, scores) in enumerate(rows):
         y = layout.top + CELL * k
         for x, system, score in zip(layout.at, matrix.systems, scores, strict=True):
-            says = f"{topic}, {system}: {words.missing if score is None else f'{score:.3f}'}"
+            says = f"{topic}, {system}: {words.missing if score is None else f'{score:.{layout.decimals}f}'}"
             yield box(x, y, layout.cell, CELL, fill=_fill(score, layout), says=says if layout.is_told else None)
             if score is None:
                 yield _cross(x, y, layout.cell)
@@ -131,6 +137,6 @@ def _legend(layout: _Layout, y: float, words: GridWords) -> Iterator[str]:
     missing = box(end + SWATCH, y, SWATCH, 12.0, fill=MISSING)
     cross = line(end + SWATCH, y + 12, end + 2 * SWATCH, y, stroke="currentColor", stroke_width="1")
     yield element("g", *swatches, missing, cross, stroke="#888", stroke_width=".4")
-    yield text(PAD, y + 28, f"{layout.low:.2f}", size=SMALL)
-    yield text(end, y + 28, f"{layout.high:.2f}", "end", SMALL)
+    yield text(PAD, y + 28, f"{layout.low:.{layout.decimals}f}", size=SMALL)
+    yield text(end, y + 28, f"{layout.high:.{layout.decimals}f}", "end", SMALL)
     yield text(end + SWATCH, y + 28, words.missing, size=SMALL)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from preferendum.show.plots.axes import Scale, Tick, axis, spread
+from preferendum.show.plots.axes import Scale, Tick, axis, decimals, spread
 from preferendum.show.plots.drawing import MARK, PAD, PAPER, SMALL, Drawing, Frame, dot, element, points, width_of
 
 TOP, BOTTOM = 30.0, 230.0
@@ -24,13 +24,13 @@ def course_plot(
     marks = spread([Tick(across.at(number), str(number)) for number, _value in course], apart=46.0)
     frame = Frame(width, left, right, TOP, BOTTOM, marks, levels, x_title, y_title, has_levels=True)
     ways: list[list[tuple[float, float]]] = [[]]
-    dots = []
+    dots, places = [], decimals([max(values) - min(values)], 3)
     for number, value in course:
         if value is None:
             ways.append([])
         else:
             ways[-1].append((across.at(number), up.at(value)))
-            dots.append(dot(*ways[-1][-1], 4.0, fill=MARK, says=f"{value:.3f} ({number} {x_title})"))
+            dots.append(dot(*ways[-1][-1], 4.0, fill=MARK, says=f"{value:.{places}f} ({number} {x_title})"))
     lines = [
         element("polyline", points=points(way), fill="none", stroke=MARK, stroke_width="2", stroke_linejoin="round")
         for way in ways

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from types import MappingProxyType
 
 from preferendum.results import Convergence
-from preferendum.show.plots.axes import Scale, Tick, axis, spread
+from preferendum.show.plots.axes import Scale, Tick, axis, decimals, spread
 from preferendum.show.plots.drawing import (
     PAD,
     PAPER,
@@ -60,8 +61,16 @@ def convergence_lines(report: Convergence, name: Callable[[str], str] = str) -> 
     return [*curves, *flat]
 
 
-def curve_plot(lines: Sequence[Line], label: str, x_title: str, y_title: str, *, width: float = PAPER) -> Drawing:
-    """Lay the lines out; dashed ones are drawn first, under the others.
+def curve_plot(
+    lines: Sequence[Line],
+    label: str,
+    x_title: str,
+    y_title: str,
+    *,
+    marks: Mapping[str, tuple[float, float]] = MappingProxyType({}),
+    width: float = PAPER,
+) -> Drawing:
+    """Lay the lines out; dashed ones are drawn first, under the others. `marks`: places on them to point out, by name.
 
     Where names would take more than a third of the width, they are below, in the order of the lines' ends.
     """
@@ -74,11 +83,12 @@ def curve_plot(lines: Sequence[Line], label: str, x_title: str, y_title: str, *,
     left = PAD + max((width_of(level.label, SMALL) for level in levels), default=0.0) + 14
     right = width - PAD - (6 if is_named_below else room + 22)
     across = Scale(math.log(numbers[0]), math.log(numbers[-1]), left + 6, right)
-    marks = spread([Tick(across.at(math.log(x)), f"{x:g}") for x in numbers], MARKS_APART)
-    frame = Frame(width, left, right, TOP, bottom, marks, levels, x_title, y_title, has_levels=True)
+    ticks = spread([Tick(across.at(math.log(x)), f"{x:g}") for x in numbers], MARKS_APART)
+    frame = Frame(width, left, right, TOP, bottom, ticks, levels, x_title, y_title, has_levels=True)
     styled = [(line, colour_of(number)) for number, line in enumerate(lines)]
     styled.sort(key=lambda pair: not pair[0].is_dashed)
     curves = [_curve(line, colour, across, up) for line, colour in styled]
+    curves += [_mark(name, across.at(math.log(x)), up.at(y)) for name, (x, y) in marks.items()]
     if is_named_below:
         styled.sort(key=lambda pair: -pair[0].points[-1][1])
         names = [_named_below(*pair, frame.height + APART * row, width) for row, pair in enumerate(styled, 1)]
@@ -107,6 +117,12 @@ def _curve(line: Line, colour: str, across: Scale, up: Scale) -> str:
 
 def _stroke(line: Line, colour: str) -> dict[str, str | None]:
     return {"stroke": colour, "stroke_width": "2", "stroke_dasharray": "6 4" if line.is_dashed else None}
+
+
+def _mark(name: str, x: float, y: float) -> str:
+    """A larger dot under its name."""
+    above = text(x, y - 14, name, "middle", SMALL, font_weight="bold")
+    return element("g", title(name), dot(x, y, 6.0, fill=colour_of(0)), above)
 
 
 def _named_beside(line: Line, colour: str, across: Scale, up: Scale, height: float, frame: Frame) -> str:
@@ -138,5 +154,7 @@ def _band(line: Line, colour: str, across: Scale, up: Scale) -> Iterator[str]:
 
 
 def _dots(line: Line, places: Sequence[tuple[float, float]], colour: str) -> Iterator[str]:
+    numbers = [y for _x, y in line.points]
+    digits = decimals([max(numbers) - min(numbers) or max(numbers)], 3)
     for (x, y), place in zip(line.points, places, strict=True):
-        yield dot(*place, 1.0 if line.is_dashed else 3.0, fill=colour, says=f"{line.name}: {y:.3f} ({x:g})")
+        yield dot(*place, 1.0 if line.is_dashed else 3.0, fill=colour, says=f"{line.name}: {y:.{digits}f} ({x:g})")

@@ -32,7 +32,8 @@ ROW = 28.0
 #: Where the name stands above its line.
 TALL_ROW = 44.0
 HEAD = 28.0
-#: A plot as narrow as this has long names above the lines, and fewer numbers below.
+#: Names are above the lines where the longest takes more than 0.4 of the width; 0.3 in a plot as narrow as this, which
+#: also has fewer numbers below.
 STACKED = 1.4 * NARROW
 
 Mark = Literal["", "chosen", "differs"]
@@ -108,8 +109,8 @@ def _layout(rows: Sequence[IntervalRow], heads: tuple[str, str], width: float) -
     rank_room = max(room_for(ranks, 60.0), width_of(heads[0], SMALL)) + 12 if ranks else 0.0
     name_at = PAD + rank_room
     wanted = room_for([row.label for row in rows], width - name_at - PAD)
-    is_stacked = width <= STACKED and wanted > 0.3 * width
-    name_room = max(wanted if is_stacked else min(wanted, 0.4 * width), width_of(heads[1], SMALL))
+    is_stacked = wanted > (0.3 if width <= STACKED else 0.4) * width
+    name_room = max(wanted, width_of(heads[1], SMALL))
     left = name_at + 6 if is_stacked else name_at + name_room + 20
     return _Layout(is_stacked, PAD + rank_room - 12, name_at, name_room, left, width - PAD - 14, width)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from preferendum.results import Scatter, ScatterPoint
-from preferendum.show.plots.axes import Scale, axis
+from preferendum.show.plots.axes import Scale, axis, decimals
 from preferendum.show.plots.drawing import (
     DIFFERS,
     MARK,
@@ -72,14 +72,16 @@ def _lines(
 def _dots(points: Sequence[ScatterPoint], across: Scale, up: Scale, frame: Frame) -> Iterator[str]:
     """People first: they are fewer, and their labels are looked for. A label that would touch another is left out."""
     taken = [(across.at(point.x) - 6, up.at(point.y) - 6, 12.0, 12.0) for point in points]
+    digits = [
+        decimals([max(of_all) - min(of_all)], 3) for of_all in zip(*((own.x, own.y) for own in points), strict=True)
+    ]
     for point in sorted(points, key=lambda point: (point.machine, -point.y)):
         x, y, name = across.at(point.x), up.at(point.y), shortened(point.system)
-        parts = [title(f"{point.system}: {point.x:.3f}, {point.y:.3f}"), _mark(point, x, y)]
-        beside = _free(x, y, width_of(name, SMALL), frame, taken)
-        if beside is not None:
-            is_left, place = beside
+        parts = [title(f"{point.system}: {point.x:.{digits[0]}f}, {point.y:.{digits[1]}f}"), _mark(point, x, y)]
+        place = _free(x, y, width_of(name, SMALL), frame, taken)
+        if place is not None:
             taken.append(place)
-            parts.append(text(x + (-8 if is_left else 8), y, name, "end" if is_left else None, SMALL, dy=".35em"))
+            parts.append(text(place[0], place[1] + 7, name, size=SMALL, dy=".35em"))
         yield element("g", *parts, class_="mark" if point.machine else "differs")
 
 
@@ -89,13 +91,21 @@ def _mark(point: ScatterPoint, x: float, y: float) -> str:
     return box(-4.5, -4.5, 9.0, 9.0, fill=DIFFERS, transform=f"translate({x:g} {y:g}) rotate(45)")
 
 
-def _free(x: float, y: float, room: float, frame: Frame, taken: Sequence[Box]) -> tuple[bool, Box] | None:
-    """The side of a mark, right before left, on which letters touch no other."""
-    for is_left in (False, True):
-        place = (x - 8 - room if is_left else x + 8, y - 7, room, 14.0)
-        is_inside = place[0] >= frame.left and place[0] + room <= frame.width - PAD
+def _free(x: float, y: float, room: float, frame: Frame, taken: Sequence[Box]) -> Box | None:
+    """The place at a mark's right, left, top or bottom where letters touch no other."""
+    places: tuple[tuple[float, float], ...] = (
+        (x + 8, y - 7),
+        (x - 8 - room, y - 7),
+        (x - room / 2, y - 21),
+        (x - room / 2, y + 7),
+    )
+    ends = frame.left, frame.width - PAD - room
+    places += tuple((min(max(left, ends[0]), ends[1]), top) for left, top in places[2:])
+    for left, top in places:
+        place = (left, top, room, 14.0)
+        is_inside = ends[0] <= left <= ends[1] and frame.top - 14 <= top <= frame.bottom - 14
         if is_inside and not any(_meet(place, other) for other in taken):
-            return is_left, place
+            return place
     return None
 
 

@@ -40,6 +40,8 @@ def _judgments(here: Place, row: Row, _columns: Mapping[str, str]) -> Iterator[J
         "winner": _LETTERS[preference],
         "annotator": text_of(row.get("annotator")),
         "kind": "machine",
+        "judge": {"model": text_of(row.get("annotator")) or ""},
+        "texts": {"prompt": row.get("instruction"), "a": row.get("output_1"), "b": row.get("output_2")},
         **{key: row[key] for key in ("dataset",) if row.get(key) is not None},
     }
 

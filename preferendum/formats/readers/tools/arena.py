@@ -6,16 +6,18 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from preferendum.formats.answers import NEITHER, TIE
+from preferendum.formats.answers import TIE
 from preferendum.formats.checks.complaints import Place
-from preferendum.formats.readers.tools.catalogue import Judged, Reader, Row, choice_of, moment_of, text_of, topic_of
+from preferendum.formats.readers.tools.catalogue import (
+    Judged,
+    Reader,
+    Row,
+    choice_of,
+    moment_of,
+    text_of,
+    topic_of,
+)
 
-_WORDS = {
-    **dict.fromkeys(("model_a", "a", "leftvote"), "a"),
-    **dict.fromkeys(("model_b", "b", "rightvote"), "b"),
-    **dict.fromkeys((TIE, "tievote"), TIE),
-    **dict.fromkeys(("tie (bothbad)", "both_bad", "both-bad", "bothbad", "both bad", "bothbad_vote"), NEITHER),
-}
 #: One column an outcome, as in a competition's table.
 _FLAGS = {"winner_model_a": "a", "winner_model_b": "b", "winner_tie": TIE}
 #: A judge is a model where a pair of its name and a prompt's stands there, or a name of a family of models.
@@ -32,7 +34,8 @@ def _recognises(row: Row) -> bool:
 
 def _judgments(here: Place, row: Row, _columns: Mapping[str, str]) -> Iterator[Judged]:
     judge = row.get("judge", row.get("judge_session_id", row.get("evaluation_session_id")))
-    is_model = isinstance(judge, list) or (isinstance(judge, str) and _MODEL.match(judge) is not None)
+    is_model = isinstance(judge, list) or is_machine(judge)
+    model = judge[0] if judge and isinstance(judge, list) else judge
     if isinstance(judge, list):
         judge = " ".join(map(str, judge))
     yield {
@@ -43,13 +46,24 @@ def _judgments(here: Place, row: Row, _columns: Mapping[str, str]) -> Iterator[J
         "annotator": text_of(judge),
         "at": moment_of(row.get("tstamp", row.get("timestamp"))),
         "kind": row.get("kind") or ("machine" if is_model else "human"),
+        **({"judge": {"model": text_of(model)}} if is_model else {}),
+        "texts": {
+            "prompt": row.get("prompt"),
+            "a": row.get("conversation_a", row.get("response_a")),
+            "b": row.get("conversation_b", row.get("response_b")),
+        },
         **{key: row[key] for key in ("language", "turn") if row.get(key) is not None},
     }
 
 
+def is_machine(judge: Any) -> bool:
+    """Whether a judge is called as models are."""
+    return isinstance(judge, str) and _MODEL.match(judge) is not None
+
+
 def _winner(here: Place, row: Row) -> str:
     if "winner" in row or not row.keys() >= _FLAGS.keys():
-        return choice_of(here, "winner", row.get("winner"), _WORDS)
+        return choice_of(here, "winner", row.get("winner"))
     chosen = [letter for key, letter in _FLAGS.items() if str(row.get(key)).lower() in ("1", "1.0", "true")]
     return chosen[0] if len(chosen) == 1 else ""
 

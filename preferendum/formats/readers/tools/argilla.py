@@ -44,6 +44,7 @@ def _judgments(here: Place, row: Row, columns: Mapping[str, str]) -> Iterator[Ju
             "b": b,
             "winner": TIE if rank_a == rank_b else "a" if rank_a < rank_b else "b",
             "annotator": text_of(user),
+            "texts": _texts(row.get("fields"), a, b),
         }
 
 
@@ -67,6 +68,14 @@ def _rankings(responses: Any) -> Iterator[tuple[str, list[Any], Any, Any]]:
     for question, value, answer in answers:
         if isinstance(value, list):
             yield question, value, answer.get("user_id"), answer.get("status")
+
+
+def _texts(fields: Any, a: str, b: str) -> dict[str, Any]:
+    """The texts of options that are called as their fields are."""
+    if not isinstance(fields, dict) or not {a, b} <= fields.keys():
+        return {}
+    prompt = next((fields[key] for key in ("prompt", "instruction", "question") if key in fields), None)
+    return {"prompt": prompt, "a": fields[a], "b": fields[b]}
 
 
 def _option(own: Any, place: int) -> tuple[str, int] | None:

@@ -10,22 +10,28 @@ import hashlib
 import pkgutil
 import re
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from functools import cache
 from importlib import import_module
+from itertools import product
 from typing import Any
 
+from preferendum.formats.answers import NEITHER, TIE
 from preferendum.formats.checks import limits, strict_json
 from preferendum.formats.checks.complaints import Complaints, Place, escaped, kind, shown
 from preferendum.formats.checks.text import blank, clean, decode
-from preferendum.formats.readers.draft import Alone, Draft
+from preferendum.formats.readers import late
+from preferendum.formats.readers.draft import RECORD, Alone, Draft, weight
 from preferendum.formats.readers.lines import first_line, read_lines
 from preferendum.formats.readers.preferences import preference_of
 from preferendum.formats.readers.sources import Source
 from preferendum.formats.readers.tables import Columns, read_header, read_rows
-from preferendum.formats.records import Refused
+from preferendum.formats.readers.turns import asked_in
+from preferendum.formats.readers.voted import keep_texts
+from preferendum.formats.records import Refused, Seen
 from preferendum.formats.words import number_of
 
 Row = Mapping[str, Any]
@@ -36,23 +42,82 @@ Judged = dict[str, Any] | str
 NO_WINNER = "without a winner"
 NO_NAME = "by a model that is not named"
 SAME = "of a model against itself"
+AGAIN = "by the same annotator, who scored the same again"
+NO_SCORE = "without a score"
+OTHER_TEXT = "about another text of the same model and prompt"
+#: What tools call an answer, and its letter.
+WORDS = {
+    **dict.fromkeys(("a", "left", "first", "model_a", "system_a", "output_a", "leftvote"), "a"),
+    **dict.fromkeys(("b", "right", "second", "model_b", "system_b", "output_b", "rightvote"), "b"),
+    **dict.fromkeys((TIE, "equal", "draw", "same", "both", "tievote"), TIE),
+    **dict.fromkeys((NEITHER, "none", "tie (bothbad)", "both bad", "both_bad", "both-bad", "bothbad"), NEITHER),
+    "bothbad_vote": NEITHER,
+}
 #: What `--columns` and `columns=` may name.
 NAMED = ("a", "b", "topic", "annotator")
+#: What tells one score from another.
+_SCORED = ("topic", "system", "dimension", "assessor")
+
+#: How fields of two texts are told apart, and what fields are called that both of them answer.
+_SIDES = (("1", "2"), ("a", "b"), ("A", "B"), ("left", "right"), ("first", "second"))
+_ASKED = ("prompt", "question", "instruction", "input", "source", "document", "article", "context", "text")
 
 _ANY = Columns((), others=True)
 _NAME = 80
-_TOKENS = re.compile(r'"(?:[^"\\]++|\\.?)*+"?|[\[\]{},]', re.DOTALL)
+_TOKENS = re.compile(r'("(?:[^"\\]++|\\.?)*+"?|[\[\]{},])', re.DOTALL)
+#: What is within a member or an element, up to a bracket.
+_INNER = re.compile(r'(?:[^"\[\]{}]++|"(?:[^"\\]++|\\.?)*+"?)*+([\[\]{}])', re.DOTALL)
+_KEY = re.compile(r'\s*("(?:[^"\\]++|\\.)*+")\s*:', re.DOTALL)
+
+
+@dataclass(slots=True)
+class Scored:
+    """Scores of summaries, of each annotator the last, and the texts that they are about."""
+
+    scores: dict[tuple[str, ...], tuple[Place, dict[str, str]]] = field(default_factory=dict)
+    texts: dict[tuple[str, ...], tuple[Place, dict[str, str]]] = field(default_factory=dict)
+    memory: int = 0
+
+    def add(self, here: Place, row: Mapping[str, str], draft: Draft) -> str:
+        """Add a row with a topic, a system, and a score or a text; why one is left out, if it is."""
+        own = dict(row)
+        rows, names = (self.texts, _SCORED[:2]) if "text" in own else (self.scores, _SCORED)
+        key = tuple(own.get(name, "") for name in names)
+        before = rows.get(key)
+        if before and "text" in own:
+            return "" if before[1]["text"] == own["text"] else OTHER_TEXT
+        rows[key] = (here, own)
+        if before:
+            return AGAIN
+        held = RECORD + sum(weight(own[name]) for name in ("text", *late.OF_TOPIC) if name in own)
+        draft.memory += held
+        self.memory += held
+        return ""
+
+    def read(self, draft: Draft) -> None:
+        """Add all of it to a draft, which checks it."""
+        draft.memory -= self.memory
+        late.read_texts(iter(self.texts.values()), draft)
+        late.read_human_scores(iter(self.scores.values()), draft)
 
 
 class Unnamed(ValueError):
     """Raised by a reader for a row that does not say whose texts it compares."""
 
 
+def rows_of_all(sources: Sequence[Source], place: Place, _draft: Draft) -> Iterator[tuple[Place, Row]]:
+    """The rows of each file."""
+    return (row for source in sources for row in rows_of(source, Place(place.complaints, source.label)))
+
+
 @dataclass(frozen=True, slots=True)
 class Reader:
     """A format. `about`: what it is, as its row in docs/formats.md says; `keys`: its keys in words; `source`: the tool
     or public file whose structure this is, with its version; `recognises`: whether a first row is of this format;
-    `judgments`: those in a row; `fields`: what our keys are called there; `example`: a small file of ours.
+    `judgments`: those in a row, with `texts` where it has them (`prompt`, `a`, `b`, each a text or turns), or scores of
+    summaries and their texts; `fields`: what our keys are called there; `example`: a small file of ours.
+
+    `rows`: those of its files; `folder`: the files of a folder that it reads together, if these are such a folder.
     """
 
     name: str
@@ -64,49 +129,76 @@ class Reader:
     example: str
     fields: Mapping[str, str] = field(default_factory=dict)
     remark: str = ""
+    what: str = "vote"
+    rows: Callable[[Sequence[Source], Place, Draft], Iterator[tuple[Place, Row]]] = rows_of_all
+    folder: Callable[[Sequence[Source], Draft], Sequence[Source]] = lambda _sources, _draft: ()
 
-    def read(self, source: Source, place: Place, draft: Draft, alone: Alone) -> None:
-        """Add the votes of a file to a draft, with a remark that counts the rows and what was left out."""
+    def read(self, sources: Sequence[Source], place: Place, draft: Draft, alone: Alone) -> None:
+        """Add what files hold to a draft, with a remark that counts the rows and what was left out."""
         rows = read = 0
         left_out: Counter[str] = Counter()
-        missing = set(alone.columns.values())
-        for here, row in rows_of(source, place):
+        missing, scored = set(alone.columns.values()), Scored()
+        if draft.voted is not None and self.what == "vote":
+            draft.voted.files |= {source.label for source in sources}
+        for here, row in self.rows(sources, place, draft):
             rows += 1
             missing = {column for column in missing if _part(row, column) is None}
-            for judged in self._judged(here, row, alone.columns):
+            for judged in self._judged(here, row, alone.columns, draft):
                 if isinstance(judged, str):
                     left_out[judged] += 1
                     continue
-                before = len(place.complaints.collected)
+                if "system" in judged:
+                    reason = scored.add(here, judged, draft)
+                    left_out[reason] += bool(reason)
+                    read += "score" in judged and not reason
+                    continue
+                before, texts = len(place.complaints.collected), judged.pop("texts", {})
                 preference = preference_of(here, judged, alone)
                 if preference is None:
                     self._rename(place.complaints, before, alone.columns)
+                elif not keep_texts(draft, preference, texts, here):
+                    left_out[OTHER_TEXT] += 1
+                    continue
                 elif not draft.add_row(draft.preferences, preference, here, preference.extra):
                     return
                 read += 1
+            if not draft.has_room(here):
+                return
+        scored.read(draft)
         for column in sorted(missing):
             place.refuse("no column %(column)s in any row", "the name of a column", column=shown(column))
         if place.complaints.collected:
             return
-        counts = [number_of(read, "vote"), *(f"{number:,} {reason}" for reason, number in left_out.most_common())]
+        left_out = +left_out
+        counts = [number_of(read, self.what), *(f"{number:,} {reason}" for reason, number in left_out.most_common())]
         words = f"{self.name}, {number_of(rows, 'row')}: {', '.join(counts)}" + f"; {self.remark}" * bool(self.remark)
         if read:
             place.remark("%(what)s", what=words)
         else:
-            place.refuse("%(what)s", "votes for one of two named systems", what=words)
+            expected = "votes for one of two named systems" if self.what == "vote" else "scores of named systems"
+            place.refuse("%(what)s", expected, what=words)
 
-    def _judged(self, here: Place, row: Row, columns: Mapping[str, str]) -> Iterator[Judged]:
+    def _judged(self, here: Place, row: Row, columns: Mapping[str, str], draft: Draft) -> Iterator[Judged]:
         """The votes of a row, with what the given columns say in place of what the reader found."""
         named = {key: (_part(row, column) or {}).get(column) for key, column in columns.items()}
         try:
             for judged in self.judgments(here, row, columns):
-                if isinstance(judged, str):
+                if isinstance(judged, str) or "system" in judged:
                     yield judged
                     continue
                 judged |= {key: text_of(value) for key, value in named.items()}
+                if judged.pop("is_swapped", False):
+                    texts = judged.get("texts", {})
+                    judged |= {"a": judged["b"], "b": judged["a"]}
+                    judged["texts"] = texts | {"a": texts.get("b"), "b": texts.get("a")}
                 yield problem_of(judged) or judged
         except Unnamed as why:
-            expected = "--columns a=COLUMN,b=COLUMN (in Python columns={'a': ..., 'b': ...}) with the columns that do"
+            item = next((own for own in _parts_of(row)[1:] if isinstance(own, Mapping)), row)
+            values = {key: str(value) for key, value in item.items() if isinstance(value, str | int)}
+            draft.look(Seen(tuple(values), (tuple(values.values()),), {}, False, here.file, is_tool=True))
+            usual = [self.fields[key] for key in ("a", "b") if key in self.fields]
+            expected = f"columns {' and '.join(usual)}, or " if usual else ""
+            expected += "--columns a=COLUMN,b=COLUMN (in Python columns={'a': ..., 'b': ...}) with the columns that do"
             here.refuse(
                 "%(why)s; the columns are %(keys)s", expected, why=escaped(str(why)), keys=shown(", ".join(row), 200)
             )
@@ -132,7 +224,7 @@ def readers() -> tuple[Reader, ...]:
 
 def reader_of(source: Source, place: Place) -> Reader | None:
     """The reader of another tool's file; None where the file is ours or nobody's, or has a complaint: two readers."""
-    first = _first_row(source)
+    first = first_row(source)
     if _is_ours(first):
         return None
     candidates = [reader for reader in readers() if reader.recognises(first)]
@@ -144,16 +236,27 @@ def reader_of(source: Source, place: Place) -> Reader | None:
     return candidates[0] if candidates else None
 
 
-def _first_row(source: Source) -> Row:
-    """The first row that can be read; where none can, the names in a table's header."""
-    try:
-        first = next(rows_of(source, Place(Complaints(), "")), None)
-    except Refused:
-        first = None
-    if first is not None:
-        return first[1]
+def first_row(source: Source) -> Row:
+    """The first row that can be read; where none can, the keys of an object with too much in it, or the names in a
+    table's header."""
+    quiet = Place(Complaints(), "")
+    with suppress(Refused):
+        if first := next(rows_of(source, quiet), None):
+            return first[1]
     with source.open() as file:
-        return dict.fromkeys(read_header(first_line(file).decode("utf-8", "replace")))
+        line = first_line(file)
+    if not line.startswith(b"{"):
+        return dict.fromkeys(read_header(line.decode("utf-8", "replace")))
+    with suppress(Refused):
+        return {name: _first_in(value, quiet) for _line, name, value in members_of(text_in(source, quiet) or "", quiet)}
+    return {}
+
+
+def _first_in(text: str, quiet: Place) -> list[Row]:
+    """The first object of a list, with its keys alone; nothing for other values."""
+    inner = text.lstrip()
+    part = next(_parts(inner, quiet, 1), None) if inner.startswith("[{") else None
+    return [{name: None for _line, name, _value in members_of(part[1], quiet)}] if part else []
 
 
 def _is_ours(row: Row) -> bool:
@@ -194,14 +297,40 @@ def _lines(source: Source, place: Place) -> Iterator[tuple[Place, Row]]:
 
 
 def _listed(source: Source, place: Place) -> Iterator[tuple[Place, Row]]:
-    """The objects of a list, one by one: each may have as many values as a line."""
+    text = text_in(source, place)
+    return objects_in(text, place) if text is not None else iter(())
+
+
+def text_in(source: Source, place: Place) -> str | None:
+    """A whole file as text; None and a complaint where it is none."""
     with source.open() as file:
-        text = decode(place.at(1), file.read(), start=True)
-    if text is None:
-        return
-    depth, begin, last, line = 0, 0, "", 1
-    for token in _TOKENS.finditer(text):
-        sign, at = token[0], token.start()
+        return decode(place.at(1), file.read(), start=True)
+
+
+def objects_in(text: str, place: Place, line: int = 1) -> Iterator[tuple[Place, Row]]:
+    """The objects of a list, one by one: each may have as many values as a line."""
+    for begins, element in _parts(text, place, line):
+        value = strict_json.parse_object(place.at(begins), element)
+        if value is not None:
+            yield place.at(begins), value
+
+
+def members_of(text: str, place: Place, line: int = 1) -> Iterator[tuple[int, str, str]]:
+    """The members of an object, each with its line, its key, and its value as JSON text that is not parsed yet."""
+    for begins, element in _parts(text, place, line):
+        key = _KEY.match(element)
+        name = strict_json.parse(place.at(begins), key[1]) if key else None
+        if key is None or not isinstance(name, str):
+            place.at(begins).refuse("a member without a key", "an object in braces")
+            return
+        yield begins + element[: key.end()].count("\n"), name, element[key.end() :]
+
+
+def _parts(text: str, place: Place, line: int) -> Iterator[tuple[int, str]]:
+    """What stands between the commas of a list or an object, each with its line."""
+    depth, begin, end, last = 0, 0, 0, ""
+    while token := _INNER.match(text, end) if depth > 1 else _TOKENS.search(text, end):
+        sign, at, end = token[1], token.start(1), token.end()
         if sign in "[{":
             depth += 1
             begin = at + 1 if depth == 1 else begin
@@ -210,16 +339,14 @@ def _listed(source: Source, place: Place) -> Iterator[tuple[Place, Row]]:
         if depth > limits.DEPTH:
             place.at(line).refuse("nesting deeper than %(limit)s", "flatter JSON", limit=limits.DEPTH)
             return
-        if not ((depth == 1 and sign == ",") or (depth == 0 and sign == "]")):
+        if not ((depth == 1 and sign == ",") or (depth == 0 and sign in "]}")):
             last = sign
             continue
         element = text[begin:at]
         begins = line + element[: len(element) - len(element.lstrip())].count("\n")
         line += element.count("\n")
         if element.strip() or sign == ",":
-            value = strict_json.parse_object(place.at(begins), element)
-            if value is not None:
-                yield place.at(begins), value
+            yield begins, element
         begin = at + 1
         if depth == 0:
             if text[begin:].strip():
@@ -232,8 +359,11 @@ def _listed(source: Source, place: Place) -> Iterator[tuple[Place, Row]]:
 
 def _part(row: Row, column: str) -> Row | None:
     """Where a named column stands: the row, or its `data`, `metadata` or `fields`; None where it does not."""
-    parts = (row, *(row.get(key) for key in ("data", "metadata", "fields")))
-    return next((part for part in parts if isinstance(part, Mapping) and column in part), None)
+    return next((part for part in _parts_of(row) if isinstance(part, Mapping) and column in part), None)
+
+
+def _parts_of(row: Row) -> tuple[Any, ...]:
+    return (row, *(row.get(key) for key in ("data", "metadata", "fields")))
 
 
 def problem_of(judged: Mapping[str, Any]) -> str:
@@ -255,8 +385,7 @@ def text_of(value: Any) -> Any:
 def topic_of(place: Place, value: Any) -> str:
     """The name of what a vote is about. A long text is named by its beginning and a sum over all of it."""
     if isinstance(value, list):  # a conversation
-        texts = (turn.get("content", turn.get("value")) for turn in value if isinstance(turn, dict))
-        value = next((text for text in texts if isinstance(text, str) and text.strip()), "")
+        value = asked_in(value)
     value = text_of(value)
     if not isinstance(value, str) or (len(value) <= _NAME and "\n" not in value and "\t" not in value):
         return "" if value is None or (isinstance(value, str) and blank(value)) else value
@@ -264,7 +393,24 @@ def topic_of(place: Place, value: Any) -> str:
     return f"{' '.join(cleaned.split())[: _NAME - 20]}… {hashlib.sha256(cleaned.encode()).hexdigest()[:12]}"
 
 
-def choice_of(place: Place, key: str, value: Any, words: Mapping[str, str]) -> str:
+def texts_in(item: Row, named: Collection[str], sides: Sequence[str] = ()) -> dict[str, Any]:
+    """The two texts of an item, and what they answer: the fields `sides`, a list of two, or two fields of one name but
+    for `1` and `2`, `a` and `b`, `left` and `right`. Nothing where several may be meant; `named` fields are none."""
+    texts = {key: value for key, value in item.items() if key not in named and isinstance(value, str)}
+    pairs = [(texts[sides[0]], texts[sides[1]])] if len(sides) == 2 and {*sides} <= texts.keys() else []
+    if not pairs:
+        lists = (value for key, value in item.items() if key not in named and isinstance(value, list))
+        pairs += [(own[0], own[1]) for own in lists if len(own) == 2 and all(isinstance(text, str) for text in own)]
+        for key, (first, second) in product(texts, _SIDES):
+            others = {key.removesuffix(first) + second, second + key.removeprefix(first)} - {key + second, second + key}
+            pairs += [(texts[key], texts[other]) for other in others & texts.keys()]
+    if len(pairs) != 1:
+        return {}
+    asked = [text for key, text in texts.items() if key.lower() in _ASKED and text not in pairs[0]]
+    return {"prompt": next(iter(asked), None), "a": pairs[0][0], "b": pairs[0][1]}
+
+
+def choice_of(place: Place, key: str, value: Any, words: Mapping[str, str] = WORDS) -> str:
     """The letter of an answer in a tool's words; "" and a complaint for a word that is none of them, "" for nothing."""
     if value is None or value == "":
         return ""

@@ -6,7 +6,14 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from preferendum.formats.checks.complaints import Place
-from preferendum.formats.readers.tools.catalogue import Judged, Reader, Row, Unnamed, text_of, topic_of
+from preferendum.formats.readers.tools.catalogue import (
+    Judged,
+    Reader,
+    Row,
+    Unnamed,
+    text_of,
+    topic_of,
+)
 
 _SIDES = ("chosen", "rejected")
 #: How columns are called that say whose texts these are.
@@ -31,11 +38,18 @@ def _judgments(here: Place, row: Row, columns: Mapping[str, str]) -> Iterator[Ju
         "winner": "a",
         "annotator": text_of(row.get("annotator")),
         "kind": row.get("kind") or "human",
+        "texts": {"prompt": _prompt(row), "a": row.get("chosen"), "b": row.get("rejected")},
     }
 
 
 def _names(template: str) -> tuple[str, str]:
     return template.format("chosen"), template.format("rejected")
+
+
+def _prompt(row: Row) -> Any:
+    if isinstance(row.get("instruction"), str):
+        return "\n".join(part for part in (row["instruction"], row.get("input")) if isinstance(part, str) and part)
+    return next(filter(None, (row.get(key) for key in ("prompt", "question", "conversations", "messages"))), None)
 
 
 def _topic(here: Place, row: Row) -> str:

@@ -8,7 +8,16 @@ from typing import Any
 
 from preferendum.formats.answers import NEITHER, TIE
 from preferendum.formats.checks.complaints import Place
-from preferendum.formats.readers.tools.catalogue import NO_WINNER, Judged, Reader, Row, Unnamed, moment_of, text_of
+from preferendum.formats.readers.tools.catalogue import (
+    NO_WINNER,
+    Judged,
+    Reader,
+    Row,
+    Unnamed,
+    moment_of,
+    text_of,
+    texts_in,
+)
 
 _SIDES = {"left": "a", "right": "b"}
 _SELECTED = re.compile(r'"selected"\s*:\s*"(left|right)"')
@@ -31,7 +40,8 @@ def _judgments(here: Place, row: Row, columns: Mapping[str, str]) -> Iterator[Ju
         raise Unnamed(f"left and right without a name (a task has {', '.join(data) if isinstance(data, dict) else ''})")
     tasks = row.get("annotations")
     if not isinstance(tasks, list):  # JSON-MIN and CSV: one annotation a row
-        yield _judgment(row.get("id"), row, next(filter(None, map(_side, row.values())), ""), row.get("annotator"))
+        side = next(filter(None, map(_side, row.values())), "")
+        yield _judgment(row.get("id"), row, side, row.get("annotator"), texts_in(row, columns.values()))
         return
     if not tasks:
         yield "not annotated"
@@ -41,10 +51,13 @@ def _judgments(here: Place, row: Row, columns: Mapping[str, str]) -> Iterator[Ju
         elif annotation.get("was_cancelled"):
             yield "skipped by its annotator"
         else:
-            yield _judgment(row.get("id"), annotation, _winner(annotation["result"]), annotation.get("completed_by"))
+            results = annotation["result"]
+            sides = next(filter(None, map(_sides, results)), [])
+            texts = texts_in(data, columns.values(), sides) if isinstance(data := row.get("data"), dict) else {}
+            yield _judgment(row.get("id"), annotation, _winner(results), annotation.get("completed_by"), texts)
 
 
-def _judgment(task: Any, row: Row, winner: str, annotator: Any) -> Judged:
+def _judgment(task: Any, row: Row, winner: str, annotator: Any, texts: Row) -> Judged:
     if not winner:
         return NO_WINNER
     if isinstance(annotator, dict):
@@ -58,7 +71,14 @@ def _judgment(task: Any, row: Row, winner: str, annotator: Any) -> Judged:
         "annotator": text_of(annotator),
         "seconds": float(seconds) if isinstance(seconds, str) and re.fullmatch(r"[0-9.]{1,12}", seconds) else seconds,
         "at": moment_of(row.get("created_at")),
+        "texts": texts,
     }
+
+
+def _sides(result: Any) -> list[str]:
+    """What stood left and right, by the names in the control's `toName`."""
+    named = result.get("to_name") if isinstance(result, dict) and result.get("type") == "pairwise" else None
+    return [name.strip() for name in named.split(",")] if isinstance(named, str) else []
 
 
 def _winner(results: list[Any]) -> str:
@@ -94,7 +114,8 @@ def _side(value: Any) -> str:
 READER = Reader(
     name="Label Studio, pairwise",
     about="the selected side; a choice such as *tie* or *both bad* beside it; skipped tasks are left out and counted. "
-    "Name the fields of a task that say whose texts stand left (`a`) and right (`b`)",
+    "Name the fields of a task that say whose texts stand left (`a`) and right (`b`). The texts are kept that the "
+    "control's `toName` names, or two fields such as `text1` and `text2`, and a `prompt`, `source` or the like",
     keys="tasks with `data` and `annotations` (`result` of the type `pairwise`), `completed_by`, `lead_time`, "
     "`was_cancelled`; or JSON-MIN and CSV",
     source="label-studio-sdk 2.1.2",

@@ -29,6 +29,11 @@ def _judgments(here: Place, row: Row, _columns: Mapping[str, str]) -> Iterator[J
         "b": text_of(summaries[1].get("policy")),
         "winner": choice_of(here, "choice", row.get("choice"), {"0": "a", "1": "b"}),
         "annotator": text_of(row.get("worker")),
+        "texts": {
+            "prompt": info.get("post", info.get("article")),
+            "a": summaries[0].get("text"),
+            "b": summaries[1].get("text"),
+        },
         **{key: extra[key] for key in ("confidence",) if extra.get(key) is not None},
     }
 

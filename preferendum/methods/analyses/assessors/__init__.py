@@ -11,7 +11,6 @@ register(
     Analysis(
         name="assessors",
         place=60,
-        is_folded=True,
         record=AssessorsReport,
         title=gettext_noop("Raters of summaries"),
         asks=gettext_noop("How consistent are assessors, and what changes without the worst?"),

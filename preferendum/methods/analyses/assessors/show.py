@@ -9,7 +9,8 @@ from preferendum.formats.words import gettext_noop, ngettext
 from preferendum.metrics.names import title_of
 from preferendum.results import AssessedDimension, AssessorRanking, AssessorsReport, Figure
 from preferendum.results.assessors import Basis
-from preferendum.show.shown import DASH, Cell, Choice, Column, Shown, Table, as_text, bounded, decimals, interval
+from preferendum.show.points import Unit, unit_for
+from preferendum.show.shown import Cell, Choice, Column, Shown, Table, as_text, decimals
 
 BASES: Mapping[Basis, str] = {
     "consistency": gettext_noop("Consistency"),
@@ -80,8 +81,8 @@ def _verdict(dimension: AssessedDimension) -> str:
 
 
 def _printed(figure: Figure) -> str:
-    bounds = interval(figure.low, figure.high)
-    return decimals(3)(figure.value) if bounds == DASH else f"{decimals(3)(figure.value)} {bounds}"
+    unit = unit_for([figure])
+    return unit.with_interval(unit.show(figure.value), figure.low, figure.high)
 
 
 def _without(ranking: AssessorRanking) -> str:
@@ -94,6 +95,9 @@ def _without(ranking: AssessorRanking) -> str:
 
 def figures(report: AssessorsReport) -> Table:
     """Every assessor by each figure in every dimension, the best first."""
+    every = [own for dimension in report.dimensions for ranking in dimension.rankings for own in ranking.assessors]
+    unit = unit_for(own.value for own in every)
+    apart = unit_for(own.difference for own in every if own.difference)
     return Table(
         "figures",
         _("Consistency and agreement of assessors"),
@@ -104,18 +108,18 @@ def figures(report: AssessorsReport) -> Table:
             Column("", _("Rank")),
             Column("assessor", _("Assessor"), as_text),
             Column("ranked"),
-            Column("value", _("Value"), decimals(3)),
+            Column("value", _("Value"), unit.show),
             Column("low"),
             Column("high"),
             Column("", _("95% interval")),
             Column("n", "n"),
-            Column("distance", _("Apart"), decimals(2)),
+            Column("distance", _("Apart"), apart.show),
         ),
         tuple(
             (
                 *_of(dimension, ranking),
                 *(place if figure.is_ranked else None, figure.assessor, int(figure.is_ranked)),
-                *bounded(figure.value),
+                *unit.bounded(figure.value),
                 *(figure.value.n, figure.difference.value if figure.difference else None),
             )
             for dimension in report.dimensions
@@ -192,6 +196,8 @@ def _left_out(names: tuple[str, ...]) -> tuple[str, str]:
 def metrics(dimension: AssessedDimension) -> Table:
     """Correlation of metrics with one dimension's scores, of all assessors and without the worst."""
     means, summaries = _("Systems’ means"), _("An assessor’s summaries")
+    every = [own for ranking in dimension.rankings for row in ranking.without for own in row.metrics]
+    of_means, of_summaries = unit_for(own.systems for own in every), unit_for(own.summaries for own in every)
     return Table(
         "metrics",
         _("Metrics without the worst assessors: %(name)s") % {"name": _name(dimension)},
@@ -202,18 +208,18 @@ def metrics(dimension: AssessedDimension) -> Table:
             Column("without"),
             Column("", _("Left out"), as_text),
             Column("metric"),
-            Column("systems_r", "r", decimals(3), means),
+            Column("systems_r", "r", of_means.show, means),
             Column("systems_low"),
             Column("systems_high"),
             Column("", _("95% interval"), group=means),
             Column("systems_n", "n", group=means),
-            Column("summaries_r", "r", decimals(3), summaries),
+            Column("summaries_r", "r", of_summaries.show, summaries),
             Column("summaries_low"),
             Column("summaries_high"),
             Column("", _("95% interval"), group=summaries),
             Column("summaries_n", "n", group=summaries),
         ),
-        tuple(_beside(dimension)),
+        tuple(_beside(dimension, of_means, of_summaries)),
         note=_(
             "Pearson’s r of metric and human scores, with its 95% interval: of the systems’ means (Fisher’s interval), "
             "and of all summaries that an assessor scored, the mean over assessors."
@@ -221,14 +227,15 @@ def metrics(dimension: AssessedDimension) -> Table:
     )
 
 
-def _beside(dimension: AssessedDimension) -> Iterator[tuple[Cell, ...]]:
+def _beside(dimension: AssessedDimension, means: Unit, summaries: Unit) -> Iterator[tuple[Cell, ...]]:
     for ranking in dimension.rankings:
         *of_ranking, _scores, basis = _of(dimension, ranking)
         for several in zip(*(row.metrics for row in ranking.without), strict=True):
             for row, own in zip(ranking.without, several, strict=True):
                 yield (
                     *(*of_ranking, basis, title_of(own.metric), *_left_out(row.left_out), own.metric),
-                    *(*bounded(own.systems), own.systems.n, *bounded(own.summaries), own.summaries.n),
+                    *(*means.bounded(own.systems), own.systems.n),
+                    *(*summaries.bounded(own.summaries), own.summaries.n),
                 )
 
 

@@ -10,14 +10,11 @@ register(
     Analysis(
         name="convergence",
         place=20,
-        is_folded=True,
         title=gettext_noop("Convergence"),
         asks=gettext_noop("How many judgments does agreement with human scores take?"),
         keys=("dimension", "peers"),
         show=show.show,
-        needs=gettext_noop(
-            "As soon as a topic with human scores has judgments, this page says how agreement grows with their number."
-        ),
+        needs=gettext_noop("This needs judgments of a topic with human scores."),
         left_out=gettext_noop(
             "No topic of at most 1,000 sentences has both judgments and human scores. The command line (converge) "
             "works with topics of any length."

@@ -11,7 +11,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from dataclasses import dataclass
 
 import numpy as np
-from scipy import stats
+import scipy
 
 from preferendum.evidence import Evidence, Judgments
 from preferendum.methods.meta.agreement import Matrix, Vector, agreement
@@ -187,7 +187,7 @@ def _passing(metric: MetricConvergence, baseline: Baseline, level: float, is_ear
 def _ahead(metric: MetricConvergence, baseline: Baseline, k: int, level: float) -> Bounded:
     """The difference of agreement with the k-th number of judgments, paired over topics, with Student's interval.
 
-    No interval without a spread between topics.
+    The interval ends where differences of agreement do, at -1 and 1. No interval without a spread between topics.
     """
     pairs = [(topic.points[k].agreement, baseline.topics[topic.topic]) for topic in metric.topics]
     differences = np.array([own - other for own, other in pairs if own is not None and other is not None])
@@ -195,5 +195,5 @@ def _ahead(metric: MetricConvergence, baseline: Baseline, k: int, level: float) 
     if n < 2 or np.ptp(differences) < 1e-12:
         return Bounded(finite(differences.mean()) if n else None, None, None)
     mean = float(differences.mean())
-    margin = float(stats.t.ppf(1 - level / 2, n - 1) * differences.std(ddof=1) / math.sqrt(n))
-    return Bounded(mean, mean - margin, mean + margin)
+    margin = float(scipy.stats.t.ppf(1 - level / 2, n - 1) * differences.std(ddof=1) / math.sqrt(n))
+    return Bounded(mean, max(mean - margin, -1.0), min(mean + margin, 1.0))

@@ -12,6 +12,7 @@ from preferendum.metrics.names import title_of
 from preferendum.results import Baseline, Convergence, Curves, MetricConvergence, Passing
 from preferendum.show.analyses.metric_scores import signatures
 from preferendum.show.plots import convergence_lines, curve_plot
+from preferendum.show.points import unit_for
 from preferendum.show.shown import (
     DASH,
     Cell,
@@ -20,10 +21,8 @@ from preferendum.show.shown import (
     Shown,
     Table,
     as_text,
-    bounded,
     decimals,
     figure,
-    interval,
 )
 
 #: The verdict speaks of these metrics, if they are there.
@@ -70,9 +69,10 @@ def _verdict(report: Convergence) -> str:
 def words(passing: Passing, most: int) -> str:
     """How the metric compares with its baseline, in a sentence; `most`: the judgments of a topic."""
     own = passing.ahead
-    difference = DASH if own.value is None else f"{own.value:+.3f}"
+    unit = unit_for([own])
+    difference = DASH if own.value is None else unit.change(own.value)
     about = {"metric": title_of(passing.metric), "baseline": title_of(passing.baseline), "most": most}
-    about |= {"ahead": f"{difference} (95% {interval(own.low, own.high)})", "n": passing.judgments or 0}
+    about |= {"ahead": f"{difference} (95% {unit.interval(own.low, own.high)})", "n": passing.judgments or 0}
     if passing.judgments is not None:
         text = _(
             "From %(n)d judgments a topic on, “%(metric)s” agrees better with people than %(baseline)s; with up to "
@@ -149,6 +149,7 @@ def _passings(report: Convergence) -> Table:
     agreement = {flat.metric: flat.agreement for flat in report.baselines}
     is_early = report.basis is not None and report.basis.is_early
     by_baseline = [own for name in agreement for own in report.passings if own.baseline == name]
+    unit = unit_for(own.ahead for own in by_baseline)
     return Table(
         "passings",
         _("Judgments a topic from which agreement is better than that of other metrics"),
@@ -156,7 +157,7 @@ def _passings(report: Convergence) -> Table:
             *(Column("than"), Column("", _("Than"), as_text), Column("agreement", _("Agreement"), decimals(3))),
             *(Column("metric"), Column("", _("Metric"), as_text), Column("judgments")),
             *(
-                Column("ahead", _("ahead by"), decimals(3)),
+                Column("ahead", _("ahead by"), unit.show),
                 Column("low"),
                 Column("high"),
                 Column("", _("95% interval")),
@@ -167,7 +168,7 @@ def _passings(report: Convergence) -> Table:
             (
                 *(own.baseline, title_of(own.baseline), agreement[own.baseline]),
                 *(own.metric, title_of(own.metric), own.judgments),
-                *bounded(own.ahead),
+                *unit.bounded(own.ahead),
                 DASH if is_early else shortly(own),
             )
             for own in by_baseline

@@ -11,7 +11,6 @@ register(
     Analysis(
         name="document-sets",
         place=50,
-        is_folded=True,
         record=DocumentSetsReport,
         title=gettext_noop("Document sets"),
         asks=gettext_noop("Do scores depend on the topic?"),

@@ -14,8 +14,8 @@ from functools import cache
 from itertools import compress
 
 import numpy as np
+import scipy
 from numpy.typing import NDArray
-from scipy import stats
 
 from preferendum.methods.meta.correlation import without_dust
 from preferendum.methods.meta.resampling import Matrix, Vector
@@ -77,7 +77,7 @@ def kruskal_wallis(matrix: Matrix) -> RankTest | None:
     samples = [sample for sample in samples if len(sample)]
     if len(samples) < 2 or np.ptp(np.concatenate(samples)) == 0:
         return None
-    result = stats.kruskal(*samples)
+    result = scipy.stats.kruskal(*samples)
     return RankTest(float(result.statistic), len(samples) - 1, float(result.pvalue))
 
 
@@ -86,7 +86,7 @@ def friedman(matrix: Matrix) -> RankTest | None:
     systems, topics = matrix.shape
     if systems < 3 or topics < 2 or not np.isfinite(matrix).all() or not np.ptp(matrix, axis=0).any():
         return None
-    result = stats.friedmanchisquare(*matrix)
+    result = scipy.stats.friedmanchisquare(*matrix)
     return RankTest(float(result.statistic), systems - 1, float(result.pvalue))
 
 
@@ -97,7 +97,7 @@ def mean_ranks(matrix: Matrix) -> tuple[Vector, NDArray[np.int64], float]:
     """
     present = np.isfinite(matrix)
     ranks = np.zeros(matrix.shape)
-    ranks[present] = stats.rankdata(matrix[present])
+    ranks[present] = scipy.stats.rankdata(matrix[present])
     counts = present.sum(axis=0)
     n = int(counts.sum())
     _, ties = np.unique(matrix[present], return_counts=True)
@@ -123,7 +123,7 @@ def _sets(names: Sequence[str], matrix: Matrix, level: float) -> tuple[DocumentS
 @cache
 def _studentized_range(k: int, level: float) -> float:
     """The quantile of the range of k standard normal variables."""
-    return float(stats.studentized_range.ppf(1 - level, k, np.inf))
+    return float(scipy.stats.studentized_range.ppf(1 - level, k, np.inf))
 
 
 def _score_matrix(matrix: Matrix, scores: Scores) -> ScoreMatrix:

@@ -24,7 +24,6 @@ from preferendum.show.shown import (
     as_text,
     decimals,
     figure,
-    interval,
     p_value,
 )
 
@@ -139,13 +138,14 @@ def _figures(test: RankTest | None) -> tuple[float | int | None, ...]:
 
 def topics(scorer: DocumentSets, *, folded: bool = False) -> Table:
     """Topics by mean rank, the highest first."""
+    unit = unit_of("", [(topic.mean_rank, topic.low, topic.high) for topic in scorer.sets])
     return Table(
         "topics",
         _("Topics by mean rank: %(name)s") % {"name": scorer_name(scorer.by, scorer.by_human)},
         (
             Column("topic", _("Topic"), as_text),
             Column("scores", _("Scores")),
-            Column("mean_rank", _("Mean rank"), decimals(1)),
+            Column("mean_rank", _("Mean rank"), unit.show),
             Column("low"),
             Column("high"),
             Column("", _("Tukey’s interval"), as_text),
@@ -155,7 +155,7 @@ def topics(scorer: DocumentSets, *, folded: bool = False) -> Table:
         tuple(
             (
                 *(topic.topic, topic.n, topic.mean_rank, topic.low, topic.high),
-                interval(topic.low, topic.high, 1),
+                unit.interval(topic.low, topic.high),
                 len(topic.differs),
                 "; ".join(topic.differs),
             )

@@ -13,21 +13,10 @@ from preferendum.metrics.names import title_of
 from preferendum.results import AgreementReport, Basis, DimensionAgreement, MetricAgreement
 from preferendum.results.metrics import Level, Over
 from preferendum.results.scores import MIXED, rests_on_answers
-from preferendum.show.analyses.metric_scores import signatures
-from preferendum.show.plots import IntervalRow, interval_plot
-from preferendum.show.shown import (
-    DASH,
-    Column,
-    Figure,
-    Shown,
-    Table,
-    as_text,
-    bounded,
-    decimals,
-    figure,
-    interval,
-    p_value,
-)
+from preferendum.show.analyses.metric_scores import signatures, what_it_rests_on
+from preferendum.show.plots import interval_plot
+from preferendum.show.points import Unit, unit_for
+from preferendum.show.shown import DASH, Column, Figure, Shown, Table, as_text, decimals, figure, p_value
 
 #: What correlations are between, in the order in which they are shown.
 LEVELS: Mapping[Level, str] = {
@@ -42,6 +31,13 @@ _OVER: Mapping[Over, str] = {
     "systems": gettext_noop("systems"),
     "topics": gettext_noop("topics"),
 }
+#: Tables that files alone have.
+FILED = frozenset({"correlation-global", "differences", "metrics"})
+#: What the rows with simulated judgments are.
+MIXTURES = gettext_noop(
+    "man+ref, man+py: the judgments that count together with 200 a topic that are simulated from the references "
+    "(ref) or the Pyramid (py), as in table 2 of Zopf (2018). They are no result of people alone."
+)
 #: Two systems correlate fully, one way or the other.
 FEWEST_SYSTEMS = 3
 
@@ -49,15 +45,30 @@ FEWEST_SYSTEMS = 3
 def show(report: AgreementReport, _asked: Mapping[str, str]) -> Shown:
     """Show a report of one dimension."""
     (dimension,) = report.dimensions
+    alone, mixed = (_among(dimension, is_mixed=is_mixed) for is_mixed in (False, True))
     return Shown(
-        _verdict(dimension, report),
+        _verdict(alone, report),
         [
-            *_figure(dimension),
-            *(replace(table, folded=table.name == "differences") for table in tables(dimension, report)),
+            *_figure(alone),
+            *(replace(table, folded=table.name in FILED) for table in tables(alone, report)),
+            *(
+                [replace(_agreement(mixed, report), name="mixtures", note=_(MIXTURES), folded=True)]
+                if mixed.metrics
+                else ()
+            ),
             _by_topic(dimension),
             *([_minutes(report.minutes)] if report.minutes else ()),
         ],
-        notes=[*_mixtures(dimension), *judging_took(report.minutes)],
+        notes=judging_took(report.minutes),
+    )
+
+
+def _among(dimension: DimensionAgreement, *, is_mixed: bool) -> DimensionAgreement:
+    """The dimension with only those scores that rest on simulated judgments, too, or with all others."""
+    return replace(
+        dimension,
+        metrics=tuple(own for own in dimension.metrics if (MIXED in own.metric) is is_mixed),
+        differences=tuple(own for own in dimension.differences if (MIXED in own.second) is is_mixed),
     )
 
 
@@ -132,8 +143,9 @@ def _figure_of(metric: MetricAgreement) -> str:
     own = metric.agreement
     if own.value is None:
         return DASH
-    bounds = _("without an interval") if own.low is None else f"95% {interval(own.low, own.high)}"
-    return f"{own.value:.3f} ({bounds})"
+    unit = unit_for([own])
+    bounds = _("without an interval") if own.low is None else f"95% {unit.interval(own.low, own.high)}"
+    return f"{unit.show(own.value)} ({bounds})"
 
 
 def _best_first(dimension: DimensionAgreement) -> list[MetricAgreement]:
@@ -144,7 +156,8 @@ def _best_first(dimension: DimensionAgreement) -> list[MetricAgreement]:
 def _figure(dimension: DimensionAgreement) -> list[Figure]:
     """Metrics by their agreement, with chance as the reference."""
     figures = [(_name(metric, dimension), metric.agreement) for metric in _best_first(dimension)]
-    rows = [IntervalRow(name, own.value, own.low, own.high) for name, own in figures if own.value is not None]
+    unit = unit_for(own for _name, own in figures)
+    rows = [unit.row(name, own.value, own.low, own.high) for name, own in figures if own.value is not None]
     label = _("Agreement of metrics with people, with 95% intervals; the table says the same in numbers")
     x_title = _("agreement with people (a coin: .5)")
     draw = partial(interval_plot, reference=0.5, label=label, x_title=x_title, heads=("", _("metric")))
@@ -157,7 +170,7 @@ def tables(dimension: DimensionAgreement, report: AgreementReport) -> Iterator[T
     """Agreement, correlations, tests of differences, and what each metric is."""
     yield _agreement(dimension, report)
     levels = (level for level in LEVELS if level != "system" or dimension.systems >= FEWEST_SYSTEMS)
-    yield from (_correlations(dimension, level, report.level) for level in levels)
+    yield from (_correlations(dimension, level) for level in levels)
     if dimension.differences:
         yield _differences(dimension, report.draws)
     yield signatures((metric.metric, metric.signature) for metric in dimension.metrics)
@@ -167,28 +180,27 @@ def _agreement(dimension: DimensionAgreement, report: AgreementReport) -> Table:
     metrics, is_early = _best_first(dimension), dimension.metrics[0] in _early(dimension)
     tested = {} if is_early else {difference.second: difference.agreement for difference in dimension.differences}
     ahead = _("“%(first)s” ahead by") % {"first": title_of(dimension.metrics[0].metric)} if tested else ""
+    unit = unit_for(metric.agreement for metric in metrics)
     return Table(
         "agreement",
         _agreement_title(dimension),
         (
             Column("metric"),
             Column("", _("Metric"), as_text),
-            Column("agreement", _("Agreement"), decimals(3)),
+            Column("", _("What it rests on"), as_text),
+            Column("agreement", _("Agreement"), unit.show),
             *_bounds("", _("95% interval")),
-            Column("pooled", _("Pooled"), decimals(3)),
-            Column("pooled_low"),
-            Column("pooled_high"),
-            Column("accuracy", _("Accuracy"), decimals(3)),
-            Column("epsilon"),
-            Column("difference", ahead, decimals(3)),
-            Column("p", "p" if tested else "", p_value),
+            Column("", _("Topics")),
+            *map(Column, ("pooled", "pooled_low", "pooled_high", "accuracy", "epsilon")),
+            Column("difference", ahead, unit.change),
+            Column("p"),
             Column("holm", _("p, Holm") if tested else "", p_value),
             Column("signature"),
         ),
         tuple(
             (
-                *(metric.metric, _name(metric, dimension)),
-                *bounded(metric.agreement),
+                *(metric.metric, title_of(metric.metric), what_it_rests_on(metric.metric)),
+                *(*unit.bounded(metric.agreement), _topics_of(metric, dimension)),
                 *(metric.agreement_pooled.value, metric.agreement_pooled.low, metric.agreement_pooled.high),
                 *(metric.accuracy, metric.epsilon),
                 *((own.value, own.p, own.holm) if (own := tested.get(metric.metric)) else (None, None, None)),
@@ -213,8 +225,7 @@ def _agreement_title(dimension: DimensionAgreement) -> str:
 def _note(dimension: DimensionAgreement, report: AgreementReport) -> str:
     figures = _(
         "Agreement: of the pairs of summaries of a topic that people order, the share that the metric orders alike, as "
-        "a mean over topics (Zopf 2018, equation 1); a coin gets .5. Pooled: over all such pairs. Accuracy: of all "
-        "pairs, ties included, where the metric’s scores within a chosen difference are tied (Deutsch et al. 2023)."
+        "a mean over topics (Zopf 2018, equation 1); a coin gets .5."
     )
     drawn = _(
         "Intervals by a bootstrap over %(over)s, %(draws)s resamples, seed %(seed)s; p by permutation (Deutsch et al. "
@@ -234,14 +245,15 @@ def _unscored(metrics: Sequence[MetricAgreement]) -> Iterable[str]:
         yield _("Summaries that others score, and it does not: %(counts)s.") % {"counts": ", ".join(counts)}
 
 
-def _correlations(dimension: DimensionAgreement, level: Level, significance: float) -> Table:
+def _correlations(dimension: DimensionAgreement, level: Level) -> Table:
     """Within topics with the share of topics that have a significant one."""
     is_mean = level == "summary"
-    share = _("%% of topics, p < %(level)s") % {"level": f"{significance:g}".removeprefix("0")}
+    units = {kind: unit_for(own.correlations[level][kind] for own in dimension.metrics) for kind in COEFFICIENTS}
     columns = [Column("metric"), Column("", _("Metric"), as_text)]
     for kind, (name, letter) in COEFFICIENTS.items():
-        columns += [Column(kind, letter, decimals(3), name), *_bounds(f"{kind}_", _("95% interval"), name)]
-        columns += [Column(f"{kind}_n"), *([Column(f"{kind}_share", share, _percent, name)] if is_mean else ())]
+        columns += [Column(kind, letter, units[kind].show, name), *_bounds(f"{kind}_", _("95% interval"), name)]
+        columns += [Column(f"{kind}_n"), *([Column(f"{kind}_share")] if is_mean else ())]
+    columns.append(Column("", _("Topics") if is_mean else "n"))
     return Table(
         f"correlation-{level}",
         _(LEVELS[level]),
@@ -253,13 +265,19 @@ def _correlations(dimension: DimensionAgreement, level: Level, significance: flo
                     cell
                     for kind in COEFFICIENTS
                     for own in [metric.correlations[level][kind]]
-                    for cell in (*bounded(own), own.n, *((_share(metric, kind, dimension),) if is_mean else ()))
+                    for cell in (
+                        *units[kind].bounded(own),
+                        own.n,
+                        *((_share(metric, kind, dimension),) if is_mean else ()),
+                    )
                 ),
+                max(own.n for own in metric.correlations[level].values()),
             )
             for metric in dimension.metrics
         ),
         note=" ".join([*_why_early(dimension), *_undefined(dimension.metrics)]) if is_mean else "",
         marked=_own(dimension.metrics),
+        closed=True,
     )
 
 
@@ -275,9 +293,14 @@ def _undefined(metrics: Sequence[MetricAgreement]) -> Iterator[str]:
 
 
 def _differences(dimension: DimensionAgreement, draws: int) -> Table:
-    def tested(name: str, group: str) -> tuple[Column, ...]:
+    units = (
+        unit_for(own.agreement for own in dimension.differences),
+        unit_for(own.pearson for own in dimension.differences),
+    )
+
+    def tested(name: str, group: str, unit: Unit) -> tuple[Column, ...]:
         return (
-            *(Column(name, _("ahead by"), decimals(3), group), *_bounds(f"{name}_", _("95% interval"), group)),
+            *(Column(name, _("ahead by"), unit.change, group), *_bounds(f"{name}_", _("95% interval"), group)),
             *(Column(f"{name}_p", "p", p_value, group), Column(f"{name}_holm", "Holm", p_value, group)),
         )
 
@@ -286,8 +309,8 @@ def _differences(dimension: DimensionAgreement, draws: int) -> Table:
         _("Differences between metrics"),
         (
             *(Column("first"), Column("", _("First"), as_text), Column("second"), Column("", _("Second"), as_text)),
-            *tested("agreement", _("Agreement")),
-            *tested("pearson", _("Pearson")),
+            *tested("agreement", _("Agreement"), units[0]),
+            *tested("pearson", _("Pearson"), units[1]),
             Column("williams_t"),
             Column("williams_p", "p", p_value, "Williams"),
             Column("williams_holm", "Holm", p_value, "Williams"),
@@ -295,8 +318,8 @@ def _differences(dimension: DimensionAgreement, draws: int) -> Table:
         tuple(
             (
                 *(own.first, title_of(own.first), own.second, title_of(own.second)),
-                *(*bounded(own.agreement), own.agreement.p, own.agreement.holm),
-                *(*bounded(own.pearson), own.pearson.p, own.pearson.holm),
+                *(*units[0].bounded(own.agreement), own.agreement.p, own.agreement.holm),
+                *(*units[1].bounded(own.pearson), own.pearson.p, own.pearson.holm),
                 *(own.williams_t, own.williams_p, own.williams_holm),
             )
             for own in dimension.differences
@@ -328,15 +351,6 @@ def _by_topic(dimension: DimensionAgreement) -> Table:
     )
 
 
-def _mixtures(dimension: DimensionAgreement) -> list[str]:
-    """What the rows with simulated judgments are, if there are any."""
-    about = _(
-        "man+ref, man+py: the judgments that count together with 200 a topic that are simulated from the references "
-        "(ref) or the Pyramid (py), as in table 2 of Zopf (2018). They are no result of people alone."
-    )
-    return [about] if any(MIXED in metric.metric for metric in dimension.metrics) else []
-
-
 def judging_took(minutes: Mapping[str, float]) -> list[str]:
     """How long a topic took on average, of those where it is known."""
     if not minutes:
@@ -362,7 +376,3 @@ def _own(metrics: Sequence[MetricAgreement]) -> frozenset[int]:
 def _bounds(before: str, label: str, group: str = "") -> tuple[Column, ...]:
     """Columns of an interval: its ends in files, both in one cell for people."""
     return Column(f"{before}low"), Column(f"{before}high"), Column("", label, group=group)
-
-
-def _percent(share: float | None) -> str:
-    return DASH if share is None else f"{100 * share:.0f}"

@@ -14,10 +14,7 @@ register(
         asks=gettext_noop("Are the sentences themselves ranked well?"),
         keys=(),
         show=show.show,
-        needs=gettext_noop(
-            "With references or a Pyramid, this page says how well the judgments order the topic’s source sentences by "
-            "what those say."
-        ),
+        needs=gettext_noop("This needs references or a Pyramid."),
         left_out=gettext_noop(
             "The topic has no sentences, or more than 1,000. The command line (sentences) does it for any number."
         ),

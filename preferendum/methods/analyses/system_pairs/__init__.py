@@ -10,7 +10,6 @@ register(
     Analysis(
         name="pairs-of-systems",
         place=40,
-        is_folded=True,
         title=gettext_noop("Pairs of systems"),
         asks=gettext_noop("Which systems do human scores and metrics tell apart?"),
         keys=("peers",),

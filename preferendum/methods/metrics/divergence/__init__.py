@@ -8,15 +8,19 @@ TITLES = {
     "js-smoothed": gettext_noop("JS divergence, smoothed"),
     "kl": gettext_noop("KL divergence of the documents"),
     "kl-summary": gettext_noop("KL divergence of the summary"),
-    "js-consensus": gettext_noop("JS divergence from the consensus"),
 }
+CONSENSUS = {"js-consensus": gettext_noop("JS divergence from the consensus")}
+_CITES = "louis-nenkova-2013-automatically"
+_MAKE = later(f"{__name__}.scores")
+register(Family(tuple(TITLES), {}, _MAKE, titles=TITLES, place=40, cites=_CITES))
 register(
     Family(
-        tuple(TITLES),
+        tuple(CONSENSUS),
         {},
-        later(f"{__name__}.scores"),
-        titles=TITLES,
-        place=40,
-        cites="louis-nenkova-2013-automatically",
+        _MAKE,
+        titles=CONSENSUS,
+        place=41,
+        cites=_CITES,
+        rests_on=gettext_noop("the summaries of all other systems"),
     )
 )

@@ -1,5 +1,6 @@
 """AutoSummENG and MeMoG, by n-gram graphs: their names and options. `scores` has the mathematics."""
 
+from preferendum.formats.words import gettext_noop
 from preferendum.metrics.registry import OVER_REFERENCES, Family, Option, later, register
 
 register(
@@ -10,5 +11,6 @@ register(
         titles={"autosummeng": "AutoSummENG", "memog": "MeMoG"},
         place=20,
         cites="giannakopoulos-etal-2008-summarization",
+        rests_on=gettext_noop("the references"),
     )
 )

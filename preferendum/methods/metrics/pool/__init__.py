@@ -11,6 +11,7 @@ register(
         titles={"js-pool": gettext_noop("JS divergence from standard summarizers")},
         across_topics=True,
         place=70,
+        rests_on=gettext_noop("summaries by standard summarizers"),
         cites="louis-nenkova-2013-automatically",
     )
 )

@@ -15,5 +15,6 @@ register(
         titles={"pyramid": gettext_noop("Pyramid"), "pyramid-original": gettext_noop("Pyramid, original")},
         place=90,
         cites="nenkova-passonneau-2004-evaluating",
+        rests_on=gettext_noop("a Pyramid"),
     )
 )

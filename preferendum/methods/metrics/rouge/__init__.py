@@ -1,5 +1,6 @@
 """ROUGE: its names and options. `scores` has the mathematics."""
 
+from preferendum.formats.words import gettext_noop
 from preferendum.metrics.registry import NUMBER, OVER_REFERENCES, SHARE, WHOLE, Family, Option, later, register
 
 ANY = "any"
@@ -39,6 +40,7 @@ def _register(names: tuple[str, ...], options: dict[str, Option]) -> None:
             either=contradictions,
             place=10,
             cites="lin-2004-rouge",
+            rests_on=gettext_noop("the references"),
         )
     )
 

@@ -1,5 +1,6 @@
 """VERT-F: its name and options. `scores` has the mathematics."""
 
+from preferendum.formats.words import gettext_noop
 from preferendum.metrics.registry import OVER_REFERENCES, Family, Option, later, register
 
 register(
@@ -10,5 +11,6 @@ register(
         either=(frozenset({"f", "chi2"}),),
         place=30,
         cites="oliveira-etal-2008-evaluating",
+        rests_on=gettext_noop("the references"),
     )
 )

@@ -1,0 +1,309 @@
+"""Which column of a table is what: by name, by what is in it, or as a person says; then its rows with our names.
+
+A column has a role, which is what `--columns ROLE=COLUMN` names. A table needs no `topic` if it has a `document`, the
+text itself. Several columns may be `systems`: each holds the summaries of the system that it is named after.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import islice
+
+from preferendum.formats.checks.complaints import Place, shown
+from preferendum.formats.readers import late, preferences
+from preferendum.formats.readers.draft import Draft, Named
+from preferendum.formats.readers.tables import Columns, Row, Table, is_number
+from preferendum.formats.readers.tools.catalogue import WORDS, topic_of
+from preferendum.formats.records import Seen
+
+Rows = Iterable[tuple[Place, Row]]
+
+#: What a column may be, and the words for it in the languages of the pages. A word may stand before `_id` or `_name`.
+_WORDS = {
+    "topic": "topic item example instance case thema sujet tema argomento tópico トピック 主题 题目 موضوع id key nr no",
+    "document": "document doc source article input prompt context passage story post dialogue question instruction "
+    "dokument artikel quelle texte_source documento articulo artículo articolo artigo fuente fonte 文書 記事 原文 "
+    "文档 文章 وثيقة مقال",
+    "reference": "reference target gold ref ground_truth highlights referenz référence referencia riferimento "
+    "referência 参照 参考 مرجع",
+    "system": "system model method generator policy engine systeme système modell modelle modèle sistema modelo "
+    "modello méthode método metodo システム モデル 系统 模型 نظام نموذج",
+    "text": "summary output response answer text completion generation generated prediction hypothesis "
+    "zusammenfassung ausgabe antwort résumé réponse resumen respuesta riassunto risposta resumo resposta 要約 回答 "
+    "摘要 ملخص",
+    "a": "a left model_a system_a first left_model left_system system_1 model_1 links gauche izquierda sinistra "
+    "esquerda 左",
+    "b": "b right model_b system_b second right_model right_system system_2 model_2 rechts droite derecha destra "
+    "direita 右",
+    "winner": "winner choice preferred preference label better vote gewinner gagnant ganador vincitore vencedor "
+    "勝者 胜者 فائز",
+    "annotator": "annotator worker user rater judge labeler annotatorin annotateur anotador annotatore 注釈者 "
+    "标注者 مقيم",
+    "dimension": "dimension criterion aspect quality kriterium critère criterio critério 観点 维度",
+    "metric": "metric metrik métrique métrica metrica 指標 指标",
+    "score": "score rating value points note punkte wertung puntuación punteggio nota 点数 评分 分数 درجة",
+    "assessor": "assessor",
+}
+#: Roles without words of their own: their columns have exactly these names, or were seen by their contents.
+ROLES = (*_WORDS, "systems", "reference_text", "person", "seconds", "at", "of")
+_BY_WORD = {word: role for role, words in _WORDS.items() for word in words.split()}
+#: Words for a topic that many tables use for a row.
+_WEAK = frozenset(("id", "key", "nr", "no"))
+#: Columns of long texts that are no system's.
+_ASIDE = frozenset(
+    ("title", "url", "link", "notes", "note", "comment", "comments", "remark", "explanation", "reason", "date")
+)
+#: What may stand around a word.
+_AROUND = re.compile(r"_(?:id|ids|name|text|nr|no)$|^(?:the|source|reference|gold|system|model|generated)_(?=[a-z])")
+_SAMPLE = 200
+#: A column whose values have more characters than this on the average holds texts, not names.
+_LONG = 40
+#: Texts of more words than this are hardly names, where nothing else says what they are.
+_WORDS_OF_NAME = 4
+_LETTERS = {**WORDS, "1": "a", "2": "b"}
+
+
+@dataclass(frozen=True, slots=True)
+class Kind:
+    """A kind of table: what it is called, the columns of its form, and what reads its rows."""
+
+    name: str
+    columns: Columns
+    read: Callable[[Rows, Draft], None]
+
+
+KINDS = (
+    Kind("preferences", preferences.COLUMNS, preferences.read_preferences_rows),
+    Kind("human scores", late.HUMAN_SCORES, late.read_human_scores),
+    Kind("scores by metrics", late.METRIC_SCORES, late.read_metric_scores),
+    Kind("summaries", late.SUMMARIES, late.read_summaries),
+)
+SUMMARIES = KINDS[-1]
+#: What is called like a role, or as a kind of table calls it.
+_OWN = {*ROLES, *(column for kind in KINDS for column in kind.columns.needed)} - {"document", "reference"}
+
+
+def seen(table: Table, named: Named | None = None) -> Seen:
+    """What a table's columns are. Takes its first rows away. Certain is what names say, the columns' own and those that
+    a person named in this header; what contents make likely is not."""
+    rows = [row for _here, row in islice(table.rows, _SAMPLE)]
+    looks = {column: _Look.at([row[column] for row in rows]) for column in table.header}
+    roles, is_certain = _roles(table.header, looks)
+    if named and not columns_of(named).keys().isdisjoint(table.header):
+        roles, is_certain = as_named(table.header, roles, named), True
+    if not _is_whole(roles):
+        roles = as_named(table.header, _by_contents(table.header, looks, roles), named or {})
+        is_certain = False
+    first = tuple(tuple(row[column] for column in table.header) for row in rows[:3])
+    return Seen(table.header, first, roles, is_certain and kind_of(roles) is not None, table.place.file)
+
+
+def columns_of(named: Named) -> dict[str, str]:
+    """The columns that a person named, each with its role."""
+    return {
+        column: role for role, given in named.items() for column in ([given] if isinstance(given, str) else list(given))
+    }
+
+
+def as_named(header: Sequence[str], roles: Mapping[str, str], named: Named) -> dict[str, str]:
+    """The roles that were given; of the others those that were seen, unless another column has them now. Columns of the
+    role "" have none."""
+    given = {column: role for column, role in columns_of(named).items() if column in header}
+    taken = {*given.values(), *(["system", "text"] if "systems" in given.values() else [])}
+    merged = {column: role for column, role in roles.items() if column not in given and role not in taken} | given
+    return {column: role for column, role in merged.items() if role}
+
+
+def kind_of(roles: Mapping[str, str]) -> Kind | None:
+    """The kind of a table whose columns have these roles; None where something is missing."""
+    held = set(roles.values())
+    if "document" in held:
+        held.add("topic")
+    for kind in KINDS[:-1]:
+        # Preferences without a topic are complained of, or taken where they may have none.
+        if {*kind.columns.needed} - {"topic"} <= held and (kind.name == "preferences" or "topic" in held):
+            return kind
+    is_full = {"system", "text"} <= held or "systems" in held or ("document" in held and not held & {"system", "text"})
+    return SUMMARIES if "topic" in held and is_full else None
+
+
+def read_as(table: Table, roles: Mapping[str, str], kind: Kind, draft: Draft) -> None:
+    """Add the rows of a table whose columns have these roles."""
+    place, complaints = table.place, table.place.complaints
+    before = len(complaints.collected)
+    changed = {role: column for column, role in roles.items() if role != column and role != "systems"}
+    if changed:
+        changes = ", ".join(f"{role} = {shown(column)}" for role, column in changed.items())
+        Place(complaints, place.file).remark("columns: %(changes)s", changes=changes)
+    if kind is SUMMARIES:
+        late.read_texts(_text_rows(table, roles), draft)
+    else:
+        kind.read(_mapped(table.rows, roles, kind), draft)
+    complaints.collected[before:] = [
+        replace(complaint, field=changed.get(complaint.field, complaint.field))
+        for complaint in complaints.collected[before:]
+    ]
+
+
+def refuse_columns(table: Table, look: Seen) -> None:
+    """Say which columns are missing for the nearest kind of table, and how to name them."""
+    held = set(look.roles.values())
+    kind = max(reversed(KINDS), key=lambda kind: len(held & {*kind.columns.needed}) / len(kind.columns.needed))
+    missing = [role for role in kind.columns.needed if role not in held]
+    columns = ",".join(f"{role}=COLUMN" for role in missing or kind.columns.needed)
+    table.place.refuse(
+        "no column %(name)s among %(cells)s" if missing else "columns that do not say what they hold: %(cells)s",
+        f"the columns %(header)s for {kind.name}: say which of yours these are (in a terminal with --columns "
+        f"{columns}), or rename them",
+        name=", ".join(missing),
+        cells=shown(",".join(table.header), 200),
+        header=kind.columns.header,
+    )
+
+
+def _mapped(rows: Rows, roles: Mapping[str, str], kind: Kind) -> Iterator[tuple[Place, Row]]:
+    """Rows with our names; the other columns stay where the kind may have others."""
+    usual = {*kind.columns.needed, *kind.columns.optional}
+    for here, row in rows:
+        renamed = {role: row[column] for column, role in roles.items() if role in usual}
+        if kind.columns.others:
+            others = {column: value for column, value in row.items() if roles.get(column) not in usual}
+            renamed = {column: value for column, value in others.items() if column not in usual} | renamed
+        if "winner" in renamed:
+            sides = {renamed["a"].strip(): "a", renamed["b"].strip(): "b"}
+            word = renamed["winner"].strip()
+            renamed["winner"] = sides.get(word) or _LETTERS.get(word.lower(), renamed["winner"])
+            renamed["topic"] = renamed.get("topic", "")
+            are_sentences = all(preferences.sentence_name(renamed[side]) for side in ("a", "b"))
+            renamed["of"] = renamed.get("of") or ("sentences" if are_sentences else "summaries")
+        yield here, renamed
+
+
+#: What columns of a table of texts may be.
+_OF_TEXTS = frozenset((*SUMMARIES.columns.needed, *SUMMARIES.columns.optional, "systems", "document", "reference_text"))
+
+
+def _text_rows(table: Table, roles: Mapping[str, str]) -> Iterator[tuple[Place, Row]]:
+    """A row for each summary, or for a row's topic without any. A system's empty cell in a row of several is none of
+    its summaries."""
+    of_role = {role: column for column, role in roles.items()}
+    wide = [column for column, role in roles.items() if role == "systems"]
+    kept = [role for role in ("person", "reference") if role in of_role]
+    others = [column for column in table.header if roles.get(column) not in _OF_TEXTS]
+    for here, row in table.rows:
+        topic = row[of_role["topic"]] if "topic" in of_role else topic_of(here, row[of_role["document"]])
+        common = {role: row[of_role[role]] for role in kept} | {"topic": topic.strip()}
+        common |= {column: row[column] for column in others if column not in late.SUMMARIES.needed}
+        texts = {role: row[of_role[role]] for role in late.OF_TOPIC if role in of_role}
+        summaries = {column: row[column] for column in wide if row[column].strip()}
+        if "system" in of_role and "text" in of_role:
+            summaries[row[of_role["system"]].strip()] = row[of_role["text"]]
+        for system, text in summaries.items():
+            yield here, common | texts | {"system": system, "text": text}
+            texts = {}
+        if texts:
+            yield here, common | texts
+
+
+# Which column is what
+
+
+@dataclass(frozen=True, slots=True)
+class _Look:
+    """What the values of a column are like."""
+
+    is_long: bool
+    is_text: bool
+    is_numeric: bool
+    distinct: int
+    filled: int
+
+    @classmethod
+    def at(cls, values: Collection[str]) -> _Look:
+        filled = [value.strip() for value in values if value.strip()]
+        characters = sum(map(len, filled)) / max(len(filled), 1)
+        words = sum(len(value.split()) for value in filled) / max(len(filled), 1)
+        return cls(
+            characters > _LONG,
+            characters > _LONG or words > _WORDS_OF_NAME,
+            bool(filled) and all(map(is_number, filled)),
+            len(set(filled)),
+            len(filled),
+        )
+
+
+def _roles(header: Sequence[str], looks: Mapping[str, _Look]) -> tuple[dict[str, str], bool]:
+    """The role of each column whose name says one, and whether no two say the same."""
+    columns: dict[str, list[str]] = {}
+    for column in header:
+        if role := _role_by_name(column, looks[column]):
+            columns.setdefault(role, []).append(column)
+    if len(columns.get("text", ())) > 1 and "document" not in columns:  # a dataset's `text` and `summary`
+        columns["document"] = [name for name in columns["text"] if _word(name) == "text"]
+        columns["text"] = [name for name in columns["text"] if _word(name) != "text"]
+    strong = [name for name in columns.get("topic", ()) if _word(name) not in _WEAK]
+    if strong:
+        columns["topic"] = strong
+    elif "topic" in columns and "document" in columns and "system" in columns:
+        # `id` may number the rows.
+        columns["topic"] = [name for name in columns["topic"] if looks[name].distinct < looks[name].filled]
+    is_certain = all(len(names) <= 1 for names in columns.values())
+    roles = {names[0]: role for role, names in columns.items() if names}
+    held = set(roles.values())
+    if "system" not in held and not {"a", "b"} & held and held & {"topic", "document"}:
+        wide = [name for name in header if looks[name].is_long and roles.get(name, "text") == "text"]
+        wide = [name for name in wide if _word(name) not in _ASIDE]
+        if len(wide) > 1:
+            return {name: role for name, role in roles.items() if role != "text"} | dict.fromkeys(
+                wide, "systems"
+            ), is_certain
+        if held & {"text"} and "document" not in held:  # one text a row
+            return {name: "document" if role == "text" else role for name, role in roles.items()}, is_certain
+    return roles, is_certain
+
+
+def _is_whole(roles: Mapping[str, str]) -> bool:
+    """Whether these columns make a table, and no text is without its system."""
+    return kind_of(roles) is not None and not ("text" in roles.values() and "system" not in roles.values())
+
+
+def _role_by_name(column: str, look: _Look) -> str:
+    if column in _OWN:
+        return column
+    role = _BY_WORD.get(_word(column), "")
+    if role in ("topic", "document"):
+        return "document" if look.is_long else "topic"
+    if role == "reference":
+        return "reference_text" if look.is_long else "reference"
+    is_other = {"text": look.is_numeric, "system": look.is_long, "score": not look.is_numeric}
+    return "" if is_other.get(role) else role
+
+
+def _word(column: str) -> str:
+    """A column's name as it may stand among the words: `Doc-ID` is `doc`, `systemName` is `system`."""
+    parted = re.sub(r"(?<=[a-z])(?=[A-Z])", "_", unicodedata.normalize("NFKC", column))
+    word = re.sub(r"[\W_]+", "_", parted.casefold()).strip("_")
+    return word if word in _BY_WORD else _AROUND.sub("", word)
+
+
+def _by_contents(header: Sequence[str], looks: Mapping[str, _Look], roles: Mapping[str, str]) -> dict[str, str]:
+    """A guess for a table whose names do not say enough."""
+    guess, held = dict(roles), set(roles.values())
+    free = [name for name in header if name not in roles and looks[name].filled]
+    long = sorted((name for name in free if looks[name].is_text), key=lambda name: looks[name].distinct)
+    if long and not held & {"text", "systems"}:
+        guess[long.pop()] = "text"
+    if long and "document" not in held:
+        guess[long.pop(0)] = "document"
+    short = [name for name in free if name not in guess and not looks[name].is_text]
+    repeated = [name for name in short if 1 < looks[name].distinct < looks[name].filled and not looks[name].is_numeric]
+    if "system" not in held and repeated:
+        few = min(reversed(repeated), key=lambda name: looks[name].distinct)
+        guess[few] = "system"
+        short.remove(few)
+    if not {"topic", "document"} & set(guess.values()) and short:
+        guess[short[0]] = "topic"
+    return guess
