@@ -9,8 +9,8 @@ from datetime import UTC, datetime, timedelta
 from functools import partial
 from typing import Any
 
-from django.db.models import Exists, F, OuterRef, Q, QuerySet, Subquery, Value
-from django.db.models.functions import Coalesce
+from django.db.models import CharField, Exists, F, OuterRef, Q, QuerySet, Subquery, Value
+from django.db.models.functions import Cast, Coalesce, Concat
 from django.utils import timezone
 
 from annotate.models import (
@@ -34,6 +34,7 @@ from evaluation.records.annotators import studies_unreported
 from evaluation.records.derived import at_rest, studies_behind, with_intervals
 from evaluation.records.diagnostics import studies_unexamined, topics_unexamined
 from evaluation.records.groups import studies_ungrouped
+from evaluation.records.judge_cards import studies_with_machines
 from evaluation.records.metrics import studies_uncompared
 from evaluation.records.mixtures import studies_unmixed
 from evaluation.records.sentence_ranking import topics_with_unranked_sentences
@@ -212,6 +213,7 @@ OTHERS = (
     Kind("draw_curve", "curve", _without_curve, large=LARGE_TOPIC, idle=True),
     Kind("examine_topic", "examination", topics_unexamined, large=LARGE_TOPIC, **SELDOM),
     _of_study("predict_later_systems", "later_systems", studies_with_later_systems, patience=10.0),
+    _of_study("make_judge_cards", "judge_cards", studies_with_machines, patience=10.0),
     _of_study("examine_win_rates", "win_rates", studies_with_unexamined_answers, **SELDOM),
     _of_study("examine_study", "robustness", studies_unexamined, idle=True),
     _of_study("find_smallest_set", "smallest_set", lambda: studies_behind("smallest-set", "influence"), **SELDOM),
@@ -248,10 +250,9 @@ def study_to_rank(topic_id: int) -> int | None:
         .exclude(pk=topic_id)
         .exclude(sentence_set__progress__problem__gt="")
     )
-    names = {f"topic:{key}" for key in behind.values_list("pk", flat=True)}
-    now = timezone.now()
-    ended = Claim.objects.filter(name__in=names, since__gt=now - ROUND, until__lte=now)
-    return study_id if ended.count() == len(names) else None
+    now, name = timezone.now(), Concat(Value("topic:"), Cast(OuterRef("pk"), CharField()))
+    ended = Claim.objects.filter(name=name, since__gt=now - ROUND, until__lte=now)
+    return None if behind.exclude(Exists(ended)).exists() else study_id
 
 
 def find(task: str, key: int) -> tuple[int, int] | None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import signal
+import time
 import uuid
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -13,6 +14,7 @@ from celery import current_task
 from celery.exceptions import SoftTimeLimitExceeded
 
 from annotate.database.transactions import end_stray_transactions, once_more
+from annotate.reports.study import BUSY
 from evaluation import agenda, claims
 from preferendum.fit.preference_matrix import TooManySentences
 from preferendum.scoring.evaluate import UndeterminedTopic
@@ -26,13 +28,15 @@ SOFT_LIMIT, HARD_LIMIT = 240.0, 270.0
 
 UNDETERMINED = (
     "Without a prior, the judgments do not determine the strengths of this topic's sentences: nothing else was ever "
-    "preferred to %(sentences)s. More judgments may help; a small prior such as 0.1, in the study's "
-    "settings, always does."
+    "preferred to %(sentences)s. More judgments may help; a small prior such as 0.1, which "
+    "programs can set, always does."
 )
 TOO_MANY_SENTENCES = (
     "This topic has %(sentences)d sentences. Scores with the paper's smoothing are computed for topics of at most "
-    "%(most)d, because they take memory for every two sentences. Choose another smoothing in the study's settings."
+    "%(most)d, because they take memory for every two sentences. Programs can set another smoothing of the study."
 )
+#: What begins with `BUSY` is no fault of the data.
+NO_TIME = f"{BUSY} and had no time for this; it tries again at %(at)s UTC."
 TOO_LONG = (
     "The computation took longer than a minute and was stopped. There are too many sentences, systems or judgments for "
     "this machine. Smaller files, one after another, may work."
@@ -106,6 +110,7 @@ def _attempt(task: str, key: int, work: Callable[[int], object], tell: Tell) -> 
             return
         if begun.was_killed and begun.number > 2:
             tell(key, KILLED % {"times": begun.number - 1}, begun.number > claims.HOPEFUL)
+        start = time.process_time()
         try:
             with _told_in_time(), _processor_limited():
                 once_more(partial(work, key))
@@ -114,6 +119,8 @@ def _attempt(task: str, key: int, work: Callable[[int], object], tell: Tell) -> 
             if _is_quick():
                 # The limit runs from before the claim: the time measured since would look quick, again and again.
                 begun.postpone(agenda.QUICK)
+            elif time.process_time() - start < WORK_LIMIT:
+                tell(key, NO_TIME % {"at": f"{begun.outcome['retry_at']:%H:%M}"}, begun.number >= claims.HOPEFUL)
             else:
                 tell(key, TOO_LONG, True)
         except UndeterminedTopic as error:

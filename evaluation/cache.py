@@ -19,6 +19,7 @@ class Cache(Generic[P, R]):
     def __init__(self, function: Callable[P, R], size: Callable[P, int], capacity: int) -> None:
         self._function, self._size, self._capacity = function, size, capacity
         self._results: OrderedDict[object, tuple[R, int]] = OrderedDict()
+        self._taken = 0
 
     def __call__(self, *args: P.args, **kwargs: P.kwargs) -> R:
         key = (args, tuple(kwargs.items()))
@@ -26,8 +27,9 @@ class Cache(Generic[P, R]):
             self._results.move_to_end(key)
             return self._results[key][0]
         size = self._size(*args, **kwargs)
-        while self._results and size + sum(taken for _, taken in self._results.values()) > self._capacity:
-            self._results.popitem(last=False)
+        while self._results and size + self._taken > self._capacity:
+            self._taken -= self._results.popitem(last=False)[1][1]
         result = self._function(*args, **kwargs)
+        self._taken += size
         self._results[key] = result, size
         return result

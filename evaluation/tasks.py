@@ -31,12 +31,14 @@ from annotate.models import (
     Upload,
     WhatIfQuestion,
 )
+from annotate.reports.study import BUSY, is_busy
 from evaluation import agenda, forecasting, records
 from evaluation.attempts import TASKS, TOO_LONG, Tell, task, tell_the_log
 from evaluation.cache import Cache
 from evaluation.simulating import simulate
 from preferendum.annotators import agreement, diagnostics, reliability, what_if
 from preferendum.annotators.figures import describe
+from preferendum.card import card_of
 from preferendum.evidence import AS_PUBLISHED, Evidence, Judgments, Settings, SummaryText
 from preferendum.fit import preference_matrix
 from preferendum.fit.effects import USUAL_ITEM, USUAL_SYSTEM, Variances
@@ -55,12 +57,16 @@ from preferendum.results import (
     from_json,
     to_json,
 )
+from preferendum.results.ground import EARLIEST
+from preferendum.results.helped import TOPICS, HelpedBoard, HelpedTopics
+from preferendum.results.judge_card import JudgeCard
 from preferendum.results.scores import PredictedSystem, PredictedSystems, is_tested
 from preferendum.scoring import asking, planning_summaries
 from preferendum.scoring.across_topics import across_topics
 from preferendum.scoring.asking_summaries import next_pairs
 from preferendum.scoring.covariance import pack, unpack
 from preferendum.scoring.evaluate import Texts, TopicResult, bounds_of, curve, evaluate, prepare
+from preferendum.scoring.helped import help_of, helped_board
 from preferendum.scoring.importance import SharedWords
 from preferendum.scoring.later_systems import Prediction, predict
 from preferendum.scoring.leaving_out import JudgedSummaries
@@ -71,7 +77,7 @@ from preferendum.scoring.smallest_set import JudgedTopic, smallest_set
 from preferendum.scoring.win_rate import ENDS, WinRates, win_rates
 from preferendum.summarizers import standard_summaries
 from preferendum.vocabulary.background import others_words
-from preferendum.work import Work, works
+from preferendum.work import Keys, Work, works
 
 #: The number of pairs suggested after a fit; the next fit suggests others.
 QUEUE = 64
@@ -95,18 +101,22 @@ def work(task: str, key: int) -> None:
     TASKS[task](key)
 
 
+#: What was requested and is not tried again.
+GIVEN_UP = f"{BUSY} several times and had no time for this. Request it again."
+
+
 def _give_up(kind: type[Job]) -> Tell:
     def tell(key: int, problem: str, is_given_up: bool) -> None:
         job = kind.waiting().filter(pk=key).first()
         if job is not None and is_given_up:
-            job.give_up(problem)
+            job.give_up(GIVEN_UP if is_busy(problem) else problem)
 
     return tell
 
 
 def _give_up_upload(key: int, problem: str, is_given_up: bool) -> None:
     """A partly stored upload continues from there, however little a busy machine stores in one turn."""
-    if problem != TOO_LONG or not Upload.unfinished().filter(pk=key).exists():
+    if not (problem == TOO_LONG or is_busy(problem)) or not Upload.unfinished().filter(pk=key).exists():
         _give_up(Upload)(key, problem, is_given_up)
 
 
@@ -117,7 +127,9 @@ def _note(analysis: str) -> Tell:
 def _go_on(topic_id: int) -> None:
     """Rank the study and draw the topic's curve, if that is quick and nothing else waits."""
     study_id = agenda.study_to_rank(topic_id)
-    if study_id is not None and agenda.is_quick("rank_study", study_id):
+    if study_id is None:  # topics wait
+        return
+    if agenda.is_quick("rank_study", study_id):
         rank_study(study_id)
     if agenda.may_idle() and agenda.is_quick("draw_curve", topic_id):
         draw_curve(topic_id)
@@ -197,7 +209,7 @@ def rank_study(study_id: int) -> None:
         score = (standings.settings or {}).get("score", "published")
         comparison = Comparison(topics, stop_rule=standings.stop_rule, is_tested=is_tested(score))
         ranked = comparison.ranked(*bounds_of(score))
-        records.save_ranking(standings, ranked, comparison.differences(), comparison.ground)
+        records.save_ranking(standings, ranked, comparison.columns(), comparison.ground)
 
 
 @task(partial(records.note_ranking_problem, scored_by=ScoredBy.WIN_RATE))
@@ -220,10 +232,10 @@ def _expected(compared: records.ComparedSummaries, rates: WinRates | None) -> Su
     lengths = [len(text.split()) for texts in compared.texts.values() for text in texts.values()]
     if len(compared.answers.systems) < 2 or not lengths:
         return None
-    variances = Variances(USUAL_SYSTEM, USUAL_ITEM) if rates is None else rates.effects.variances
-    sizes = sorted({*planning_summaries.SIZES, compared.planned} - {0})
+    learnt_from = len(compared.answers) if rates is not None and len(compared.answers) >= EARLIEST else 0
+    variances = rates.effects.variances if rates and learnt_from else Variances(USUAL_SYSTEM, USUAL_ITEM)
     size = len(compared.answers.systems), len(compared.topics)
-    expected = planning_summaries.forecast(sizes, *size, 2 * fmean(lengths), variances, len(compared.answers))
+    expected = planning_summaries.forecast((), *size, 2 * fmean(lengths), variances, learnt_from)
     return replace(expected, stop_rule=compared.stop_rule is not None)
 
 
@@ -319,6 +331,26 @@ def examine_win_rates(study_id: int) -> None:
         smallest = smallest_set([judged], people)
     for analysis, record in (("influence", influence), ("smallest-set", smallest)):
         records.publish(study_id, f"win-rate-{analysis}", compared.version, {(): record})
+
+
+@task(_note("judge-cards"))
+def make_judge_cards(study_id: int) -> None:
+    """Make the card of each machine that judged whole summaries, and the board that it helps, once people judged."""
+    loaded = records.load_machines(study_id)
+    if loaded is None:
+        return
+    judged = loaded.joined()
+    cards: dict[Keys, JudgeCard] = {}
+    boards: dict[Keys, HelpedBoard | HelpedTopics] = {}
+    for number, name in enumerate(loaded.names):
+        helped = judged.helped[number]
+        own = help_of(name, len(judged.answers), len(judged.machines[number]), helped)
+        boards[name,] = helped_board(own, helped)
+        if not isinstance(helped, str):
+            boards[name, TOPICS] = HelpedTopics(helped.topics())
+        cards[name,] = card_of(name, judged, number)
+    records.publish(study_id, "helped-boards", loaded.version, boards)
+    records.publish(study_id, "judge-cards", loaded.version, cards)
 
 
 def _judged_topic(snapshot: records.Snapshot) -> JudgedTopic:

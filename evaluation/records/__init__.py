@@ -19,6 +19,7 @@ from evaluation.records.diagnostics import (
 )
 from evaluation.records.evidence import Snapshot, load_evidence
 from evaluation.records.groups import Groups, load_groups
+from evaluation.records.judge_cards import MachineAnswers, load_machines
 from evaluation.records.metrics import (
     StudyScores,
     load_study_scores,

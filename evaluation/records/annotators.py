@@ -19,6 +19,7 @@ from annotate.database.snapshot import snapshot
 from annotate.models import Annotator, AnnotatorReport, Assignment, ItemSet, Judgment, Study
 from annotate.models.analysis import of_head
 from annotate.models.study import sum_of_topics
+from annotate.reports.annotators import Answered, count_answers
 from evaluation.records.derived import publish
 from preferendum.annotators.agreement import PairJudgments
 from preferendum.annotators.answers import Answers
@@ -95,7 +96,7 @@ class _Rows:
     """Standing judgments in the order of their arrival, as columns (m,).
 
     Topics, pairs and annotators are numbered; `left` and `right` are keys of sentences; `least`: the seconds needed to
-    read them.
+    read them; `longer`: the share of the left one if the longer is preferred.
     """
 
     topic: Numbers
@@ -109,8 +110,10 @@ class _Rows:
     least: Vector
     counted: Flags
     repeat: Flags
+    says_on_what: Flags
     expected: Vector
     sided: Flags
+    longer: Vector
 
     def in_topic(self, number: int) -> Answers:
         """The answers in one topic."""
@@ -132,13 +135,14 @@ class _Rows:
             repeat=self.repeat[at],
             expected=self.expected[at],
             sided=self.sided[at],
+            longer=self.longer[at],
             time=at,
         )
 
     def of_pairs(self) -> PairJudgments:
         """The judgments that count, by which sentence of the pair was preferred, on whichever side it was shown."""
         value = np.where(self.swapped, 1 - self.outcome, self.outcome)
-        return PairJudgments(self.pair, value, self.annotator, self.topic).only(self.counted)
+        return PairJudgments(self.pair, value, self.annotator, self.topic).only(self.counted & self.says_on_what)
 
 
 def _load(study: Study, version: int, also: Collection[int]) -> StudyAnswers:
@@ -181,19 +185,20 @@ COLUMNS = (
     "assignment__annotator__excluded_at",
     "assignment__occasion",
     "assignment__expected",
+    "assignment__item_set__topic__name",
 )
 
 
 def _columns(study: Study, kind: str) -> dict[str, Sequence[Any]]:
-    """The standing judgments of a kind, without practice: `COLUMNS`, and the total `length` of both texts."""
+    """The standing judgments of a kind, without practice: `COLUMNS`, and the lengths of both texts."""
     standing = (
         Judgment.objects.standing()
         .filter(assignment__item_set__study=study, assignment__annotator__kind=kind)
         .exclude(assignment__reason=Assignment.Reason.TRAINING)
     )
-    length = Length("assignment__pair__first__text") + Length("assignment__pair__second__text")
-    rows = list(standing.order_by("pk").values_list(*COLUMNS, length))
-    names = (*COLUMNS, "length")
+    lengths = [Length(f"assignment__pair__{text}__text") for text in ("first", "second")]
+    rows = list(standing.order_by("pk").values_list(*COLUMNS, *lengths))
+    names = (*COLUMNS, "first_length", "second_length")
     return dict(zip(names, zip(*rows, strict=True) if rows else ((),) * len(names), strict=True))
 
 
@@ -210,11 +215,15 @@ def _rows(
     swapped = np.array(columns["assignment__swapped"], dtype=np.bool_)
     first = np.array(columns["assignment__pair__first_id"], dtype=np.int64)
     second = np.array(columns["assignment__pair__second_id"], dtype=np.int64)
-    repeat = np.array(columns["assignment__occasion"], dtype=np.int64) > 0
+    # Two answers about the same two systems that do not say on what are no two about the same texts.
+    says_on_what = np.array([name != "" for name in columns["assignment__item_set__topic__name"]], dtype=np.bool_)
+    repeat = (np.array(columns["assignment__occasion"], dtype=np.int64) > 0) & says_on_what
     is_excluded = [at is not None for at in columns["assignment__annotator__excluded_at"]]
     is_out = np.array(is_excluded, dtype=np.bool_) & ~np.isin(keys, list(also))
     counted = np.array(columns["assignment__holds_place"], dtype=np.bool_) & ~is_out & ~repeat
     expected = columns["assignment__expected"]
+    lengths = [np.array(columns[name], dtype=np.float64) for name in ("first_length", "second_length")]
+    ahead = np.where(swapped, -1, 1) * np.sign(lengths[0] - lengths[1])
     return _Rows(
         topic=topic,
         pair=pair,
@@ -225,11 +234,13 @@ def _rows(
         outcome=np.array([SHARES[answer] for answer in columns["answer"]], dtype=np.float64),
         seconds=np.array(columns["seconds"], dtype=np.float64),
         # If the study sets no reading speed, nobody reads too fast.
-        least=np.array(columns["length"], dtype=np.float64) / (study.reading_speed or math.inf),
+        least=(lengths[0] + lengths[1]) / (study.reading_speed or math.inf),
         counted=counted,
         repeat=repeat,
+        says_on_what=says_on_what,
         expected=np.array([SHARES[side] if side else math.nan for side in expected], dtype=np.float64),
         sided=np.array(columns["assignment__reason"], dtype=np.str_) != Assignment.Reason.IMPORTED,
+        longer=np.where(ahead == 0, math.nan, (ahead + 1) / 2),
     )
 
 
@@ -238,17 +249,19 @@ def _numbered(keys: Sequence[int]) -> tuple[tuple[int, ...], Numbers]:
     return tuple(names.tolist()), number.astype(np.int64)
 
 
-@transaction.atomic
 def save_annotators(
     loaded: StudyAnswers, figures: Sequence[Sequence[AnnotatorFigures]], agreement: StudyAgreement
 ) -> bool:
     """Publish the figures of each crowd's annotators; False if these or newer ones exist, or the study is gone."""
     whole = _with_keys(agreement, loaded.leading)
-    if not publish(loaded.study_id, "annotators", loaded.version, {(): whole}):
-        return False
-    now = timezone.now()
-    for crowd, own in zip(loaded.crowds, figures, strict=True):
-        _save_figures(loaded, dict(zip(crowd.annotators, own, strict=True)), now)
+    # Counted later than loaded: where that differs the study has a newer version, and nobody uses it.
+    answered = count_answers([key for crowd in loaded.crowds for key in crowd.annotators])
+    with transaction.atomic():
+        if not publish(loaded.study_id, "annotators", loaded.version, {(): whole}):
+            return False
+        now = timezone.now()
+        for crowd, own in zip(loaded.crowds, figures, strict=True):
+            _save_figures(loaded, dict(zip(crowd.annotators, own, strict=True)), answered, now)
     return True
 
 
@@ -263,7 +276,9 @@ def _with_keys(agreement: StudyAgreement, crowd: Crowd) -> StudyAgreement:
     )
 
 
-def _save_figures(loaded: StudyAnswers, figures: Mapping[int, AnnotatorFigures], now: datetime) -> None:
+def _save_figures(
+    loaded: StudyAnswers, figures: Mapping[int, AnnotatorFigures], answered: Mapping[int, Answered], now: datetime
+) -> None:
     still_here = set(Annotator.objects.filter(study=loaded.study_id).values_list("pk", flat=True))
     AnnotatorReport.objects.bulk_create(
         [
@@ -273,6 +288,7 @@ def _save_figures(loaded: StudyAnswers, figures: Mapping[int, AnnotatorFigures],
                 figures=to_json(record.figures),
                 flags=to_json(record.flags),
                 weight=_weight(record) if loaded.weighed else None,
+                answered=to_json(answered[key]),
                 computed_at=now,
             )
             for key, record in figures.items()
@@ -281,7 +297,7 @@ def _save_figures(loaded: StudyAnswers, figures: Mapping[int, AnnotatorFigures],
         BATCH,
         update_conflicts=True,
         unique_fields=["annotator"],
-        update_fields=["version", "figures", "flags", "weight", "computed_at"],
+        update_fields=["version", "figures", "flags", "weight", "answered", "computed_at"],
     )
 
 

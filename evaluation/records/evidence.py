@@ -12,6 +12,7 @@ from django.db.models import QuerySet
 from annotate.database.snapshot import snapshot
 from annotate.judging.designs import systems_by_number
 from annotate.models import Annotator, Assignment, Item, Judgment, Study, Summary, Topic
+from annotate.reports import rests_on
 from preferendum.compared_sentences import Compared, Row, compared_sentences
 from preferendum.evidence import Evidence, Judgments, Settings, SummaryText
 from preferendum.formats.answers import SHARES
@@ -27,7 +28,8 @@ class Snapshot:
 
     `sentence_keys`: primary keys in the order of `evidence.sentences`; `summary_keys`: in that of `evidence.summaries`;
     `annotator_keys`: in that of the annotators' numbers; `judgment_keys`: in that of the judgments. `leading`: the kind
-    of annotators whose influence is computed. `left_out`: the keys of the sentences that are not compared.
+    of annotators whose influence is computed. `left_out`: the keys of the sentences that are not compared. `judged`:
+    all its judgments, as pages count them.
     """
 
     topic_id: int
@@ -45,6 +47,7 @@ class Snapshot:
     counted_kinds: str = "people"
     left_out: tuple[int, ...] = ()
     stop_rule: StopRule | None = None
+    judged: Sequence[rests_on.Group] = ()
 
     @property
     def last_judgment_id(self) -> int:
@@ -76,7 +79,8 @@ def _load(topic_id: int, split: Split, but: Collection[int], counted: QuerySet[J
     of_topic = counted.filter(assignment__item_set=topic_id)
     drawn_for = systems_by_number(topic_id)
     judgments, annotators, judged = _judgments(of_topic, sentences.places, but, drawn_for)
-    kinds = dict(Annotator.objects.filter(pk__in=annotators).values_list("pk", "kind"))
+    kinds = Annotator.objects.filter(pk__in=annotators).values_list("pk", "kind", "is_unnamed")
+    who = {key: (kind, is_unnamed) for key, kind, is_unnamed in kinds}
     by_system = Summary.objects.filter(topic=topic).order_by("system__name")
     summaries = list(by_system.values_list("pk", "system__name", "text", "sentences"))
     evidence = Evidence(
@@ -89,8 +93,8 @@ def _load(topic_id: int, split: Split, but: Collection[int], counted: QuerySet[J
             for _, system, text, cut in summaries
         ),
         language=language,
-        kinds=tuple(kinds[key] for key in annotators),
-        annotators=annotators,
+        kinds=tuple(who[key][0] for key in annotators),
+        annotators=() if any(is_unnamed for _kind, is_unnamed in who.values()) else annotators,
     )
     return Snapshot(
         topic_id=topic_id,
@@ -108,6 +112,7 @@ def _load(topic_id: int, split: Split, but: Collection[int], counted: QuerySet[J
         counted_kinds=study.counted_kinds,
         left_out=sentences.left_out,
         stop_rule=StopRule(study.judgments_per_topic) if study.stop_rule else None,
+        judged=rests_on.count_judged([topic_id])[topic_id],
     )
 
 

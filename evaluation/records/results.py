@@ -30,13 +30,14 @@ from annotate.models import (
     Utility,
 )
 from annotate.models.study import sum_of_topics
+from evaluation.records import statement
 from evaluation.records.evidence import Snapshot
 from evaluation.records.suggestions import replace_suggestions
 from preferendum.about import __version__
 from preferendum.evidence import AS_PUBLISHED, Settings
 from preferendum.results import (
     CurvePoint,
-    Difference,
+    Differences,
     Ground,
     Part,
     ScoreCovariance,
@@ -51,7 +52,6 @@ from preferendum.scoring.asking import NO_PAIRS, Queue
 from preferendum.scoring.covariance import pack, unpack
 from preferendum.scoring.evaluate import TopicResult
 from preferendum.scoring.missing import means_of_missing
-from preferendum.scoring.ranking import Comparison
 from preferendum.scoring.stopping import StopRule
 
 #: What answers about sentences are scored by.
@@ -69,7 +69,7 @@ NOT_KEPT: Mapping[str, Any] = {
     "curve": [],
     "curve_owed": False,
     "covariance": {},
-    "differences": [],
+    "differences": {},
     "ground": {},
     "words": {},
 }
@@ -98,8 +98,8 @@ def save_results(snapshot: Snapshot, results: Results, seconds: float, to_ask: Q
 
 def _compared(result: TopicResult, stop_rule: StopRule | None) -> dict[str, Any]:
     """The covariance of the scores, the differences between every two systems, and what these rest on."""
-    compared = Comparison([result.standing], stop_rule=stop_rule, is_tested=is_tested(result.settings.score))
-    differences, ground = to_json(compared.differences()), to_json(compared.ground)
+    compared = result.comparison.tested(is_tested=is_tested(result.settings.score), stop_rule=stop_rule)
+    differences, ground = to_json(compared.columns()), to_json(compared.ground)
     return {"covariance": to_json(pack(result.standing)), "differences": differences, "ground": ground}
 
 
@@ -182,7 +182,7 @@ def _is_news(snapshot: Snapshot) -> bool:
         return False
     ItemSetProgress.objects.bulk_create([ItemSetProgress(item_set_id=snapshot.topic_id)], ignore_conflicts=True)
     older = ItemSetProgress.objects.filter(item_set=snapshot.topic_id, fitted_version__lt=snapshot.data_version)
-    return bool(older.update(fitted_version=snapshot.data_version, problem=""))
+    return bool(older.update(fitted_version=snapshot.data_version, judged=snapshot.judged, problem=""))
 
 
 def _lacks_summaries(snapshot: Snapshot) -> bool:
@@ -348,7 +348,7 @@ def standings_by_topic(study_id: int, scored_by: str = ScoredBy.RECOMMENDED) -> 
 
 @transaction.atomic
 def save_ranking(
-    standings: Standings, systems: Sequence[SystemResult], differences: Sequence[Difference], ground: Ground
+    standings: Standings, systems: Sequence[SystemResult], differences: Differences, ground: Ground
 ) -> bool:
     """Publish a ranking; if this or a newer one is there, discard it and return False.
 
@@ -374,7 +374,9 @@ def save_ranking(
         return False
     if standings.settings is not None:
         _replace_systems(own.get(), standings, systems)
-        studies.close_if_decided(study_id, differences, by_summaries=scored_by == ScoredBy.WIN_RATE)
+        if scored_by != ScoredBy.RECOMMENDED:  # that of equations 2 to 5 follows at once
+            statement.state(study.get())
+        studies.close_if_decided(study_id, differences.rows, by_summaries=scored_by == ScoredBy.WIN_RATE)
     return True
 
 

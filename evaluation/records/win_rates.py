@@ -22,6 +22,7 @@ from annotate.models import (
     Annotator,
     Fit,
     Item,
+    ItemSet,
     ItemSetProgress,
     Judgment,
     Ranking,
@@ -35,14 +36,15 @@ from annotate.models import (
     Topic,
 )
 from annotate.models.analysis import of_head
+from annotate.reports import rests_on
 from evaluation.records.results import Standings, save_ranking
 from preferendum.about import __version__
 from preferendum.evidence import Evidence, evidence
 from preferendum.formats.answers import SHARES
-from preferendum.results import Outcome, Standing, SystemResult
+from preferendum.results import Outcome, Standing
 from preferendum.scoring.ranking import Comparison
 from preferendum.scoring.stopping import StopRule
-from preferendum.scoring.win_rate import ENDS, Answers, WinRates
+from preferendum.scoring.win_rate import ENDS, Answers, WinRates, in_topics
 
 WIN_RATE = ScoredBy.WIN_RATE
 BATCH = 500
@@ -53,13 +55,14 @@ FEWEST_PAIRS, MOST_WORK = 8, 2e9
 @dataclass(frozen=True, slots=True)
 class ComparedTopic:
     """The summaries of a topic as people compare them, at one version; `summaries`: the key of each, by system;
-    `texts`: the key of what is compared, and its text, by system."""
+    `texts`: the key of what is compared, and its text, by system; `judged`: its judgments, as pages count them."""
 
     key: int
     name: str
     version: int
     summaries: Mapping[str, int]
     texts: Mapping[str, tuple[int, str]]
+    judged: Sequence[rests_on.Group]
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,23 +94,9 @@ class ComparedSummaries:
         """The text that annotators read, by topic and system; without summaries that are never shown."""
         return {topic.name: {system: text for system, (_key, text) in topic.texts.items()} for topic in self.topics}
 
-    @property
-    def judged_topics(self) -> Counter[str]:
-        """In how many topics each system was judged."""
-        answers = self.answers
-        both = np.concatenate([answers.first, answers.second]), np.tile(answers.topic, 2)
-        return Counter(answers.systems[k] for k, _topic in set(zip(*(side.tolist() for side in both), strict=True)))
-
-    def in_topics(self, results: Iterable[SystemResult]) -> tuple[SystemResult, ...]:
-        """Results of all topics together, with the number of topics where each system was judged."""
-        judged = self.judged_topics
-        return tuple(
-            replace(own, topics=judged[own.system], lacking=self.number_judged - judged[own.system]) for own in results
-        )
-
     def outcome(self, outcome: Outcome) -> Outcome:
         """The outcome of a what-if, with the number of topics where each system was judged."""
-        return replace(outcome, topics=self.number_judged, systems=self.in_topics(outcome.systems))
+        return replace(outcome, topics=self.number_judged, systems=in_topics(self.answers, outcome.systems))
 
     @property
     def number_judged(self) -> int:
@@ -134,7 +123,8 @@ def studies_with_later_systems() -> QuerySet[Study]:
     """Studies ranked by win rates with systems that nobody judged and that are not predicted yet. Adds the `wanted`
     version."""
     rankings = Ranking.objects.filter(study=OuterRef("pk"), scored_by=WIN_RATE, judgments__gt=0)
-    unjudged = System.objects.filter(study=OuterRef("pk")).exclude(standings__ranking__scored_by=WIN_RATE)
+    with_text = System.objects.filter(study=OuterRef("pk"), summaries__has_text=True)
+    unjudged = with_text.exclude(standings__ranking__scored_by=WIN_RATE)
     studies = Study.objects.annotate(wanted=Subquery(rankings.values("version")))
     return studies.alias(done=of_head("later-systems")).filter(Exists(unjudged), wanted__gt=F("done"))
 
@@ -181,9 +171,14 @@ def load_compared(
             leading=tuple(annotators.index(key) for key in leading),
             judgments=judgments,
             settings={"score": WIN_RATE.value, "counted_kinds": study.counted_kinds},
-            stop_rule=StopRule(study.summary_judgments_per_topic * len(topics)) if study.stop_rule else None,
+            stop_rule=stop_rule_of(study, len(topics)),
             planned=study.summary_judgments_per_topic,
         )
+
+
+def stop_rule_of(study: Study, topics: int) -> StopRule | None:
+    """The rule that the study stops by, if any; summaries of so many topics are compared."""
+    return StopRule(study.summary_judgments_per_topic * topics) if study.stop_rule else None
 
 
 def _topics(study_id: int) -> Iterable[ComparedTopic]:
@@ -198,14 +193,18 @@ def _topics(study_id: int) -> Iterable[ComparedTopic]:
     items = Item.objects.to_judge().filter(item_set__in=texts).order_by("position")
     for item_set, pk, system, text in items.values_list("item_set", "pk", "system", "text"):
         texts[item_set][system] = pk, text
-    return (ComparedTopic(key, name, version, summaries[topic], texts[key]) for key, name, topic, version in rows)
+    judged = {own.pk: own.groups for own in rests_on.judged_in(ItemSet.objects.filter(pk__in=texts))}
+    return (
+        ComparedTopic(key, name, version, summaries[topic], texts[key], judged[key])
+        for key, name, topic, version in rows
+    )
 
 
 def _answers(
     rows: QuerySet[Judgment], topics: tuple[ComparedTopic, ...]
 ) -> tuple[Answers, tuple[int, ...], tuple[int, ...]]:
     """The answers by topics, in the order in which they were stored; the keys of annotators, by number, in the order of
-    their first ones; those of the judgments.
+    their first ones; those of the judgments. An answer that no file says whose it is has the number -1.
     """
     systems = tuple(sorted({system for topic in topics for system in topic.summaries}))
     number = {system: k for k, system in enumerate(systems)}
@@ -213,14 +212,14 @@ def _answers(
     pair = "assignment__pair"
     columns = (
         *("answer", "assignment__swapped", "assignment__item_set", "assignment__annotator"),
-        *(f"{pair}__first__system", f"{pair}__second__system", "pk"),
+        *(f"{pair}__first__system", f"{pair}__second__system", "pk", "assignment__annotator__is_unnamed"),
     )
     about_present = [row for row in rows.values_list(*columns) if row[4] in number and row[5] in number]
     about_present.sort(key=lambda row: place[row[2]])
-    who = {key: k for k, key in enumerate(dict.fromkeys(row[3] for row in about_present))}
+    who = {key: k for k, key in enumerate(dict.fromkeys(row[3] for row in about_present if not row[7]))}
     table = np.array(
         [
-            (place[row[2]], number[row[5 if row[1] else 4]], number[row[4 if row[1] else 5]], who[row[3]])
+            (place[row[2]], number[row[5 if row[1] else 4]], number[row[4 if row[1] else 5]], who.get(row[3], -1))
             for row in about_present
         ],
         dtype=np.int64,
@@ -284,7 +283,7 @@ def save_win_rates(
     """
     standings = () if rates is None else (standing_by_keys(compared, rates.standing),)
     comparison = Comparison(standings, stop_rule=compared.stop_rule)
-    ranked = compared.in_topics(comparison.ranked(*ENDS))
+    ranked = in_topics(compared.answers, comparison.ranked(*ENDS))
     of_study = Standings(
         study_id=compared.study_id,
         scored_by=WIN_RATE,
@@ -297,7 +296,7 @@ def save_win_rates(
         number=compared.number_judged,
     )
     with transaction.atomic():
-        if not save_ranking(of_study, ranked, comparison.differences(), comparison.ground):
+        if not save_ranking(of_study, ranked, comparison.columns(), comparison.ground):
             return False
         fits = _add_fits(compared, rates, seconds)
         if rates is None:
@@ -349,8 +348,10 @@ def _add_fits(compared: ComparedSummaries, rates: WinRates | None, seconds: floa
         for k, topic in new
     ]
     Fit.objects.bulk_create(rows, BATCH)
-    progress = [ItemSetProgress(item_set_id=topic.key, fitted_version=topic.version) for _k, topic in new]
-    update: dict[str, Any] = {"unique_fields": ["item_set"], "update_fields": ["fitted_version"]}
+    progress = [
+        ItemSetProgress(item_set_id=topic.key, fitted_version=topic.version, judged=topic.judged) for _k, topic in new
+    ]
+    update: dict[str, Any] = {"unique_fields": ["item_set"], "update_fields": ["fitted_version", "judged"]}
     ItemSetProgress.objects.bulk_create(progress, BATCH, update_conflicts=True, **update)
     return dict(fits.order_by("data_version").values_list("item_set", "pk"))
 

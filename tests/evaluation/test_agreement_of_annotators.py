@@ -1,3 +1,5 @@
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from numpy.typing import NDArray
@@ -6,6 +8,7 @@ from scipy.stats import binomtest, norm
 from preferendum.annotators import agreement
 from preferendum.annotators.agreement import PairJudgments
 from preferendum.results.agreement import UNKNOWN, AlphaPoint
+from preferendum.show.analyses.annotator_agreement import agreement_words as sentence_of
 from preferendum.show.analyses.annotator_agreement import verdict
 
 
@@ -123,9 +126,18 @@ def test_words_say_more_or_less_than_chance_only_where_the_test_does() -> None:
     def words(answers: PairJudgments) -> str:
         return verdict(agreement.study_agreement(answers, [False]))
 
-    assert words(said([1, 1])).startswith("Annotators agree in 100 % [21, 100] of 1 comparisons. Fewer than ten pairs")
-    assert "chance gives" not in words(said(*5 * [[1, 1, 0]]))
-    assert "less often than by chance" not in words(said(*5 * [[1, 1, 0]]))
+    assert words(said([1, 1])) == "1 pair has two answers; agreement needs ten."
+    assert words(said(*9 * [[1, 1]])) == "9 pairs have two answers or more; agreement needs ten."
+    assert words(said([0.5, 0.5])) == "1 pair has two answers; agreement needs ten."
     assert "more often than by chance" in words(said(*12 * [[1, 1]]))
     assert "less often than by chance" in words(said(*12 * [[1, 0]]))
-    assert "as often as chance might give" in words(said(*7 * [[1, 1]], *5 * [[1, 0]]))
+    assert "no more alike than chance, as far as 12 pairs can tell" in words(said(*7 * [[1, 1]], *5 * [[1, 0]]))
+
+
+def test_a_record_says_itself_whether_a_coefficient_may_be_printed() -> None:
+    """Also one that an older version made of a single pair."""
+    many = agreement.agreement(said(*12 * [[1, 1]]))
+    assert (many.has_coefficient, many.than_chance) == (True, "more")
+    one = replace(many, pairs=1)
+    assert (one.has_coefficient, one.than_chance) == (False, "")
+    assert "alpha" not in sentence_of(one)

@@ -220,5 +220,5 @@ def test_annotators_who_differ_in_one_way_leave_fewer_degrees_of_freedom_than_th
 
 def test_answers_that_name_nobody_are_remarked_on() -> None:
     one, nobody = topic(np.array([3.0])), Standing(("a", "b"), (0.5, 0.1), WITHIN**2 * np.eye(2), 100)
-    assert "do not say who gave them" in Comparison([nobody]).ground.words
+    assert "Not all answers say who gave them" in Comparison([nobody]).ground.words
     assert "do not say" not in Comparison([one]).ground.words

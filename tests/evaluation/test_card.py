@@ -9,7 +9,8 @@ import numpy as np
 import pytest
 
 import preferendum as pf
-from preferendum.card import Card, Row
+from preferendum.card import Card
+from preferendum.results.judge_card import Row
 from tests.conftest import SHARED
 from tests.evaluation.conftest import Run
 from tests.evaluation.test_helped import ALPHA, JUDGE, people, rows
@@ -60,11 +61,22 @@ def test_a_judge_that_always_takes_the_first_is_named_in_one_order_and_in_both()
     one = [row | {"winner": "a"} for row in rows(ALPHA, 300, 2, **JUDGE)]
     turned = [row | {"a": row["b"], "b": row["a"]} for row in one]
     card = pf.judge_card(human + one, judge="gpt")
-    assert "leans to the first shown" in card.tables[0].note
+    assert "prefers the first named more often than people do" in card.tables[0].note
     assert of(card, "the same when").note == "too early"
     card = pf.judge_card(human + one + turned, judge="gpt")
+    assert "leans to the first shown" in card.tables[0].note
     assert of(card, "the same when").value == 0.0
     assert of(card, "of ties over both orders").value == 1.0
+
+
+def test_an_order_of_three_systems_has_no_interval_and_ties_alone_have_no_figure_that_takes_more():
+    three = [row for row in same_pairs(600) if {row["a"], row["b"]} <= {"s0", "s3", "s7"}]
+    order = of(pf.judge_card(three + answers_of_judge(three), judge="gpt"), "order of systems")
+    assert (order.value, order.low, order.note) == (1.0, None, "too few systems for an interval")
+    equal = [row | {"winner": "tie"} for row in same_pairs(100)]
+    assert of(pf.judge_card(equal + answers_of_judge(equal), judge="gpt"), "agrees beyond chance").value is None
+    ties = pf.judge_card(equal + answers_of_judge(same_pairs(100)), judge="gpt")
+    assert of(ties, "order of systems").value is None
 
 
 def test_a_judge_that_shirks_has_its_ties_named():
@@ -104,7 +116,7 @@ def test_the_card_prints_and_is_written_for_papers_and_by_the_command(run: Run, 
         writer.writerows(human + answers_of_judge(human))
     card = pf.judge_card(path, judge="gpt")
     assert "gpt beside people" in repr(card)
-    assert card.to_latex().startswith("\\begin{table}")
+    assert card.to_latex().startswith("\\begin{table*}")
     assert pf.evaluate("card", path, "--judge", "gpt")["card"] == card.to_dicts()
     with pytest.raises(pf.Refused, match="no judgment by the machine gtp; expected one of gpt"):
         pf.judge_card(path, judge="gtp")
@@ -119,4 +131,4 @@ def test_the_leans_of_both_judges_of_arena_to_a_side_are_named():
         own = [
             {"a": row["a"], "b": row["b"], "winner": row[judge], "annotator": judge, "kind": "machine"} for row in pairs
         ]
-        assert "leans to the" in pf.judge_card(source + own, judge=judge).tables[0].note
+        assert " named more often than people do" in pf.judge_card(source + own, judge=judge).tables[0].note

@@ -91,12 +91,13 @@ def test_the_table_shows_scores_with_intervals_and_human_scores(run: Run, tmp_pa
     board, _, of_topics = out.partition("\n\n")
 
     assert status == 0
-    assert of_topics.startswith("Topic M0\n4 sentences, 3 judgments\n")
+    assert of_topics.startswith("Topic M0\n  system")
+    assert of_topics.endswith("\n4 sentences, 3 judgments\n"), "the table comes before what is said of it"
     assert "One point is " in board
     heads = ["system", "importance", "(points)", "low", "high", "coverage", "responsiveness"]
-    assert of_topics.splitlines()[2].split() == heads
-    assert "4.500" in of_topics.splitlines()[3]
-    assert "rank  ranks  system" in board.partition("All topics")[2]
+    assert of_topics.splitlines()[1].split() == heads
+    assert "4.500" in of_topics.splitlines()[2]
+    assert board.splitlines()[1].startswith("  rank  ranks  system")
     assert run.out("score", file, "--preferences", given) == board + "\n"
     assert "rank  system" in run("score", file, "--preferences", given, "--as-published")[1], (
         "untested differences leave all ranks open"
@@ -328,7 +329,7 @@ def test_a_topic_without_judgments_is_marked(run: Run, judged: list[str], tmp_pa
     both = write_jsonl(tmp_path / "both.jsonl", topic("M0"), topic("M1"))
     _, out, _ = run("score", both, *judged[2:], "--topics")
 
-    assert "Topic M1\n4 sentences, no judgments, so the scores say nothing yet" in out
+    assert "\n4 sentences, no judgments, so the scores say nothing yet" in out.partition("Topic M1\n")[2]
     assert "mean over 1 topic," in out
 
 

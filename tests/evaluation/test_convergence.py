@@ -126,6 +126,8 @@ def test_a_higher_curve_is_no_passing_where_the_interval_over_topics_holds_0() -
     assert noisy.judgments is None
     assert noisy.ahead.low < 0 < noisy.ahead.value == pytest.approx(0.035)
     assert passing(curve(0.52, 0.54, 0.543, topics=2, spread=0.01), 0.508).judgments is None, "two topics say little"
+    unsure = passing(curve(0.52, 0.54, 0.543, topics=2, spread=0.4), 0.508).ahead
+    assert (unsure.low, unsure.high) == (-1.0, 1.0), "no share of pairs differs by more"
     assert passing(curve(0.52, 0.54, 0.543, topics=1), 0.508).ahead.low is None
     assert passing(curve(0.52, 0.54, 0.543, spread=0.0), 0.508).ahead.low is None
     assert passing(curve(0.7, 0.8, 0.9, topics=32), 0.508, is_early=True).judgments is None

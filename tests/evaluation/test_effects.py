@@ -73,16 +73,21 @@ def test_at_the_mode_the_prior_pulls_as_hard_as_the_answers(variances):
     assert fitted.theta == pytest.approx(fitted.alpha[items.system] + variances.item * score, abs=1e-8)
 
 
-def test_topics_give_the_covariance_of_the_whole():
+@pytest.mark.parametrize("many", [effects.MANY, 2])
+def test_topics_give_the_covariance_of_the_whole(monkeypatch, many):
+    monkeypatch.setattr(effects, "MANY", many)
     items, _ = drawn(6, 4, 60, Variances(1.0, 0.5), 1)
     fitted = effects.fit(items)
     _, covariance = dense(items, fitted.variances, fitted.theta)
     for topic in fitted.topics():
         assert topic.covariance(fitted.covariance) == pytest.approx(covariance[topic.items, topic.items], abs=1e-9)
+        assert topic.times(topic.A) == pytest.approx(topic.A @ topic.A, abs=1e-12)
 
 
-def test_answers_and_topics_and_the_prior_make_the_whole_covariance():
+@pytest.mark.parametrize("many", [effects.MANY, 2])
+def test_answers_and_topics_and_the_prior_make_the_whole_covariance(monkeypatch, many):
     """What answers leave, if they are drawn again with theta as it is, by brute force."""
+    monkeypatch.setattr(effects, "MANY", many)
     items, _ = drawn(6, 4, 60, Variances(1.0, 0.5), 3)
     fitted = effects.fit(items)
     s, n = items.systems, len(items)

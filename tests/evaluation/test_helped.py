@@ -11,8 +11,8 @@ from scipy.special import expit
 import preferendum as pf
 from preferendum.fit import effects
 from preferendum.fit.effects import Borrowed
-from preferendum.scoring.helped import Helper, biases
-from preferendum.scoring.win_rate import Answers, items_of, win_rates
+from preferendum.scoring.helped import Alone, Helped, judge_fit
+from preferendum.scoring.win_rate import Answers, items_of
 
 SYSTEMS, TOPICS = 8, 30
 
@@ -132,11 +132,10 @@ def drawn(seed: int) -> tuple[Answers, Answers]:
 
 def test_the_fit_with_columns_is_that_of_brute_force():
     answers, machine = drawn(0)
-    helper = Helper.of(answers, [machine], np.zeros(SYSTEMS, dtype=np.bool_))
-    assert isinstance(helper, Helper)
-    judged = np.arange(SYSTEMS)
-    items, variances = items_of(answers, judged)
-    borrowed = helper.fit(answers, judged).borrowed
+    helped = Alone.of(answers).helped([judge_fit(machine)])
+    assert isinstance(helped, Helped)
+    items, variances = items_of(answers, np.arange(SYSTEMS))
+    borrowed = helped.rates.effects.borrowed
     assert borrowed is not None
     tau = 0.3
     own = Borrowed(np.full(SYSTEMS, tau**2), borrowed.of_systems, borrowed.of_summaries, borrowed.between)
@@ -162,13 +161,12 @@ def test_the_fit_with_columns_is_that_of_brute_force():
 
 def test_topics_add_up_and_every_bias_has_an_interval():
     answers, machine = drawn(1)
-    helper = Helper.of(answers, [machine], np.zeros(SYSTEMS, dtype=np.bool_))
-    assert isinstance(helper, Helper)
-    rates = win_rates(answers, fitter=helper.fit)
-    for _topic, scores in rates.by_topic():
+    helped = Alone.of(answers).helped([judge_fit(machine)])
+    assert isinstance(helped, Helped)
+    for _topic, scores in helped.rates.by_topic():
         assert np.nanmean(scores.score) == pytest.approx(0.5) or len(scores.score) < 2
         assert np.linalg.eigvalsh(scores.covariance).min() > -1e-9
-    for own in biases(rates.effects, rates.standing.systems):
+    for own in helped.biases:
         assert own.low < own.value < own.high
         assert own.p > 0.01
 

@@ -81,19 +81,8 @@ def test_a_plan_expects_the_errors_that_a_study_comes_to(answers):
         )
         covariance = np.array(win_rates(given, variances=variances).standing.covariance)
         errors.append(np.sqrt(2 * np.trace(covariance) / (systems - 1)))
-    assert planning.expected_error(systems, topics, answers, variances) == pytest.approx(np.mean(errors), rel=0.15)
-
-
-def test_so_many_answers_as_a_plan_says_are_the_fewest_that_are_enough():
-    variances = Variances(1.0, 0.5)
-    enough = planning.answers_for(8, 20, 0.05, variances)
-    assert enough is not None
-    assert (
-        planning.expected_error(8, 20, enough, variances)
-        <= 0.05
-        < planning.expected_error(8, 20, enough - 1, variances)
-    )
-    assert planning.answers_for(8, 2, 0.05, variances) is None
+    (point,) = planning.forecast([answers], systems, topics, 0.0, variances).points
+    assert point.se == pytest.approx(np.mean(errors), rel=0.15)
 
 
 def test_a_new_system_with_few_answers_is_known_as_well_as_predicted():

@@ -84,7 +84,7 @@ def test_the_consensus_is_of_machines_alone() -> None:
     assert beside[2] < 0
 
 
-def test_metrics_that_can_do_so_leave_one_reference_out_beside_people() -> None:
+def test_metrics_that_can_do_so_leave_one_reference_out_with_people_of() -> None:
     asked = ["rouge-2:f", "rouge-2:jackknife", "pyramid", "js", "unknown"]
 
     assert list(map(without_one_reference, asked)) == [

@@ -14,6 +14,8 @@ from preferendum.annotators import detectors, reliability
 from preferendum.annotators.answers import Answers
 from preferendum.annotators.figures import describe
 from preferendum.evidence import Judgments
+from preferendum.results import checks
+from preferendum.show.checks import who_is_found
 
 COLUMNS = [field.name for field in fields(Judgments)]
 
@@ -144,6 +146,7 @@ def test_figures_say_what_was_counted_by_hand() -> None:
         judgments,
         seconds=np.array([2.0, 4.0, np.nan, 9.0]),
         least=np.array([3.0, 3.0, 3.0, 3.0]),
+        longer=np.array([1.0, 0.0, np.nan, 1.0]),
         counted=np.array([True, True, True, False]),
         repeat=np.array([False, False, False, True]),
         expected=np.array([1.0, np.nan, 0.0, np.nan]),
@@ -156,6 +159,7 @@ def test_figures_say_what_was_counted_by_hand() -> None:
     assert (figures["answers"].n, figures["seconds"].value) == (4, 4.0)
     assert (figures["hasty"].value, figures["hasty"].n) == (1 / 3, 3)
     assert (figures["left"].value, figures["left"].n) == (0.75, 4)
+    assert (figures["longer"].value, figures["longer"].n) == (1 / 3, 3), "by length: yes, no, alike, no"
     assert (figures["repeats"].value, figures["repeats"].n) == (1.0, 1)
     assert (figures["gold"].value, figures["gold"].n) == (0.5, 2)
     assert (figures["circles"].value, figures["circles"].n, figures["circles"].chance) == (1.0, 1, 0.25)
@@ -166,15 +170,58 @@ def test_figures_say_what_was_counted_by_hand() -> None:
     assert nobody.flags == ()
 
 
+def test_whoever_agrees_with_others_like_a_coin_where_they_agree_is_asked_about() -> None:
+    """In so many topics that the others' utilities say nothing about any one pair."""
+    rng = np.random.default_rng(3)
+    topics = []
+    for k in range(240):  # a pair each: two of five annotators, of whom the last one tosses a coin
+        two = rng.choice(5, 2, replace=False)
+        left, prefers_left = rng.integers(2, size=2), rng.random(2) < np.where(two == 4, 0.5, 0.9)
+        outcome = np.where(left == 0, prefers_left, ~prefers_left).astype(float)
+        pair = Judgments(left, 1 - left, outcome, np.ones(2), two)
+        no, unknown = np.zeros(2, dtype=np.bool_), np.full(2, np.nan)
+        topics.append(Answers(pair, unknown, unknown, ~no, no, unknown, ~no, unknown, 2 * k + np.arange(2)))
+    found = reliability.estimate([answers.judgments for answers in topics], 5)
+    figures = describe(topics, 5, found)
+    assert [one.flags for one in figures] == [(), (), (), (), ("shared",)]
+    assert figures[4].figures["shared"].n == sum(4 in answers.judgments.annotator for answers in topics)
+
+
+def test_the_power_of_a_check_is_the_share_of_coin_tossers_that_its_test_finds() -> None:
+    rng = np.random.default_rng(7)
+    right, coin, honest = rng.binomial(36, 0.75, 2000), rng.binomial(24, 0.5, 2000), rng.binomial(24, 0.75, 2000)
+    found, alarms = (
+        np.mean(
+            [checks.fewer_p(k, 24, r, 36) <= checks.ALARM for k, r in zip(own.tolist(), right.tolist(), strict=True)]
+        )
+        for own in (coin, honest)
+    )
+    assert found == pytest.approx(checks.chance_to_find(24, 36, 0.75), abs=0.04)
+    assert alarms <= checks.ALARM + 0.005
+
+
+def test_a_study_is_told_whom_its_checks_do_not_find_and_what_would() -> None:
+    few, more, gold = (checks.finding(60, 5, *shares) for shares in ((0.05, 0.0), (0.2, 0.0), (0.2, 0.25)))
+    assert few.by_shared < 0.05 < 0.2 < more.by_shared < 0.4
+    assert (few.enough_shared, few.enough_gold) == (None, 0.25)
+    assert gold.by_gold > 0.8
+    assert "(5% of pairs shared, 0% gold pairs), 0 of 10" in who_is_found(few)
+    assert "25% gold pairs would find 8" in who_is_found(few)
+    assert "would find 8" not in who_is_found(gold)
+    assert "every pair shared" in who_is_found(checks.finding(60, 5, checks.EVERY_PAIR_TWICE, 0.0))
+    alone = checks.finding(30, 1, 0.2, 0.0)
+    assert (alone.by_shared, alone.enough_shared, alone.enough_gold) == (0.0, None, None)
+
+
 def test_the_order_of_an_imported_file_is_no_liking_for_a_side() -> None:
     better, worse = np.triu_indices(12, 1)
-    outcome = np.concatenate([np.ones(66), np.arange(132) // 3 % 2])  # the others do not agree with each other
+    outcome = np.concatenate([np.ones(66), np.arange(66) // 3 % 2, np.arange(66) % 2])  # the others do not agree
     judgments = Judgments(np.tile(better, 3), np.tile(worse, 3), outcome, np.ones(198), np.repeat(range(3), 66))
     no, yes = np.zeros(198, dtype=np.bool_), np.ones(198, dtype=np.bool_)
     times = np.full(198, np.nan)
     found = reliability.estimate([judgments], 3, [yes])
     for sided, flags in ((yes, ("sided",)), (no, ())):
-        answers = Answers(judgments, times, times, yes, no, times, sided, np.arange(198))
+        answers = Answers(judgments, times, times, yes, no, times, sided, times, np.arange(198))
         somebody = describe([answers], 3, found)[0]
         assert somebody.flags == flags
         assert (somebody.figures["left"].value is None) == (flags == ())

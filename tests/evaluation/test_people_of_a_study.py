@@ -130,6 +130,9 @@ def test_the_figures_of_real_annotators_are_those_of_an_independent_calculation(
         _holds_share(found["ties"], len(mine) - len(told), len(mine))
         assert (found["left"]["n"], found["alternation"]["n"]) == (0, 0), "a file does not say which side was left"
         _holds_share(found["hasty"], sum(hasty), len(mine))
+        ahead = [(row.winner == "a", length[row.a] - length[row.b]) for row in mine if row.winner != "tie"]
+        longer = [is_first == (more > 0) for is_first, more in ahead if more]
+        _holds_share(found["longer"], sum(longer), len(longer))
         _holds_share(found["circles"], *_circles(mine))
         assert found["gold"]["n"] == found["repeats"]["n"] == 0
     assert sum(one["circles"]["n"] > 0 for one in figures.values()) > 0

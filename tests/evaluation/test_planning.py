@@ -8,13 +8,13 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from scipy.stats import t
 
 from benchmarks.worlds import world
 from preferendum.cli.__main__ import main
 from preferendum.evidence import Evidence, Judgments, Settings
-from preferendum.results import Forecast, from_json, to_json
-from preferendum.results.planning import PANELS, work
+from preferendum.results import Forecast, Ground, from_json, to_json
+from preferendum.results.outlook import Outlook
+from preferendum.results.planning import work
 from preferendum.scoring import planning
 from preferendum.scoring.planning import TYPICAL, Assumed, Prepared
 from preferendum.scoring.replaying import replay
@@ -104,18 +104,22 @@ def test_a_study_without_systems_is_planned_with_standard_ones() -> None:
     assert errors(forecast)[0] > errors(forecast)[1] > 0
 
 
-def test_what_is_needed_has_a_chance_of_four_fifths() -> None:
+def unjudged(forecast: Forecast) -> Outlook:
+    ground = Ground()
+    return Outlook.of("sentences", 0, 0, None, [], ground, topics=forecast.topics, planned=320, expected=forecast)
+
+
+def test_what_is_expected_before_the_first_answer_is_what_was_simulated() -> None:
     forecast = expected()
     few, many = errors(forecast)
-    between = forecast.resolved(np.sqrt(few * many))
+    outlook = unjudged(forecast)
 
-    assert 40 < forecast.needed(between) < 160
-    assert forecast.chance(few, forecast.resolved(few)) == pytest.approx(0.8)
-    assert forecast.chance(few, 0) < 0.05
-    assert forecast.needed(forecast.resolved(few) * 1.01) == 40
-    assert forecast.needed(forecast.resolved(many) * 0.99) is None
-    assert forecast.comparisons == 10
-    assert expected(stop_rule=True).resolved(few) > forecast.resolved(few)
+    assert [outlook.after(2 * size) for size in SIZES] == pytest.approx([1.96 * few, 1.96 * many], rel=1e-3)
+    between = outlook.told_apart(160)
+    assert 80 < outlook.answers_to_tell(between * 1.001) <= 160
+    assert outlook.told_apart(320) < between < outlook.told_apart(80)
+    assert unjudged(expected(stop_rule=True)).told_apart(160) > between
+    assert forecast.error(160, 4) == pytest.approx(forecast.error(160, 2), rel=0.1)
 
 
 def test_work_is_in_hours_and_money() -> None:
@@ -187,7 +191,8 @@ def test_plan_on_the_command_line(file: str, preferences: str, run: Run) -> None
     asked = ["plan", file, "--at", "160,40", "--runs", "2", "--difference", "0.05", "--pay", "12", "--seconds", "30"]
     shown = " ".join(run.out(*asked).split())
     assert "Variance of utilities 1.20, share of similarity 0.70" in shown
-    assert "told apart in 80% of studies with" in shown
+    assert "No answer counts yet. In typical studies, 160 answers (about 1 hour, 16 units of your pay) bring" in shown
+    assert "answers in all (about" in shown
     assert "is taken from studies of others" in shown
     told = run.json(*asked, "--preferences", preferences)
     assert (told["learnt_from"], told["careless"], told["seconds"]) == (160, 0, 30)
@@ -219,13 +224,4 @@ def test_neither_plan_nor_replay_tells_apart_what_is_not_tested(
         assert why_untested(score) in shown
         assert "told apart" not in shown
     (row,) = csv.DictReader(io.StringIO(run.out("plan", file, *asked, "--format", "csv")))
-    assert (row["judgments"], row["resolved"], row["chance"]) == ("160", "", "")
-
-
-def test_more_annotators_narrow_what_more_answers_cannot() -> None:
-    for annotators, quantiles in PANELS.items():
-        assert quantiles == pytest.approx([t.ppf(1 - tail, annotators - 1) for tail in (0.025, 0.0125)], abs=5e-4)
-    record = expected()
-    margins = [record.margin_of(0.01, 0.05, annotators) for annotators in PANELS]
-    assert margins == sorted(margins, reverse=True)
-    assert record.margin_of(0.01, 0.0, 50) == pytest.approx(2.01 * 0.01)
+    assert (row["answers"], row["told_apart"]) == ("160", "")

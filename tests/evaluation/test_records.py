@@ -274,7 +274,7 @@ def test_a_ranking_follows_its_topics_and_never_goes_back() -> None:
     assert (ranking.topics, ranking.judgments) == (1, 3)
     best = SystemScore.objects.get(ranking=ranking, rank=1)
     assert best.system.name == "one"
-    assert len(ranking.differences) == 6
+    assert len(ranking.system_differences) == 6
     Ranking.objects.update(version=0)
     stale = records.load_standings(made.pk)
     assert [standings.scored_by for standings in stale] == ["recommended", "published"]

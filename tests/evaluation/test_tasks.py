@@ -25,6 +25,7 @@ from django.core.files.uploadedfile import SimpleUploadedFile
 from django.db import ProgrammingError, connection
 from django.db.models import Case, When
 from django.test import Client
+from django.urls import reverse
 from django.utils import timezone
 from pytest_django import Settings
 
@@ -56,6 +57,7 @@ from evaluation.agenda import Work
 from evaluation.heartbeat import Heartbeat
 from tests import studies
 from tests.annotate import making
+from tests.annotate.reading import signed_in
 
 pytestmark = pytest.mark.django_db
 
@@ -178,6 +180,7 @@ def take_for_ever(*_: object, **__: object) -> None:
 
 def assert_stopped(monkeypatch: pytest.MonkeyPatch, work: Callable[..., None], closes: bool = False) -> None:
     """A topic that was to be fitted by this says that it took too long."""
+    monkeypatch.setattr(attempts, "WORK_LIMIT", 0.0)
     monkeypatch.setattr(tasks, "evaluate", work)
     _, topic = studies.example_study()
     tasks.refit_topic(topic.pk)
@@ -188,6 +191,17 @@ def assert_stopped(monkeypatch: pytest.MonkeyPatch, work: Callable[..., None], c
 
 def test_what_takes_too_long_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
     assert_stopped(monkeypatch, take_for_ever)
+
+
+def test_a_worker_that_was_busy_says_when_it_tries_again_and_blames_no_data(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(tasks, "evaluate", take_for_ever)
+    made, topic = studies.example_study()
+    tasks.refit_topic(topic.pk)
+    at = claim(f"topic:{topic.pk}").retry_at
+    assert progress(topic).problem == f"The worker was busy and had no time for this; it tries again at {at:%H:%M} UTC."
+    html = signed_in(made).get(reverse("topic", args=[made.pk, topic.pk])).content.decode()
+    assert '<div class="notice warning"><p>The worker was busy' in html
+    assert "notice error" not in signed_in(made).get(reverse("study", args=[made.pk])).content.decode()
 
 
 def test_a_topic_that_kills_its_worker_says_so_and_waits(monkeypatch: pytest.MonkeyPatch) -> None:

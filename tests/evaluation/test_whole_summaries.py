@@ -95,8 +95,8 @@ def test_the_terminal_and_the_csv_say_the_same(run: Run, topics: str, tmp_path: 
     assert len(rows) == 8 * 5 + 5
     assert [float(row["win_rate"]) for row in rows if not row["topic"]] == [own["win_rate"] for own in found["systems"]]
     assert "All topics, whole summaries" in shown
-    assert "80 answers about 8 topics" in " ".join(shown.split())
-    assert re.search(rf"1  \S+ +best +{100 * found['systems'][0]['win_rate']:.1f}%", shown)
+    assert "80 answers by 3 annotators about 8 topics" in " ".join(shown.split())
+    assert re.search(rf"1  \S+ +best +{100 * found['systems'][0]['win_rate']:.0f}\b", shown)
 
 
 def test_both_kinds_stand_beside_each_other_and_change_nothing_of_the_other(run: Run, tmp_path: Path) -> None:
@@ -196,12 +196,19 @@ def test_a_plan_says_how_many_answers_and_how_long_they_take(run: Run, topics: s
     errors = [point["se"] for point in before["points"]]
     assert errors == sorted(errors, reverse=True)
     needed = before["needed"]
-    table = csv.DictReader(io.StringIO(run.out(*asked, "--at", f"{needed - 1},{needed}", "--format", "csv")))
-    assert [float(row["chance"]) >= 0.8 for row in table] == [False, True]
+    enough = -(-needed // 8)
+    table = csv.DictReader(io.StringIO(run.out(*asked, "--at", f"{enough - 1},{enough}", "--format", "csv")))
+    assert [float(row["told_apart"]) <= 0.5 for row in table] == [False, True]
     after = run.json(*asked, "--preferences", lines(tmp_path / "p.jsonl", *answers(NAMES)))
     assert (after["learnt_from"], after["seconds"]) == (80, 40.0)
     assert after["system_variance"] > before["system_variance"]
-    assert f"with {needed} answers a topic" in " ".join(run.out(*asked, "--pay", "12").split())
+    shown = " ".join(run.out(*asked, "--pay", "12", "--currency", "EUR").split())
+    assert f"{needed} answers in all (about" in shown
+    assert "EUR) tell two systems apart that differ by 50 percentage points, in 80% of studies." in shown
+    assert after["now"] == 80
+    assert f"±{100 * after['margin']:.0f} percentage points" in " ".join(
+        run.out(*asked, "--preferences", str(tmp_path / "p.jsonl")).split()
+    )
     alone = lines(tmp_path / "one.jsonl", {"topic_id": "T", "documents": [{"id": "d", "text": "One. Two."}]})
     assert "no topic has two summaries to compare" in run.refused("plan", alone, "--compares", "summaries")
 
@@ -231,4 +238,4 @@ def test_every_form_says_that_answers_name_no_annotators(topics: str, tmp_path: 
         given = lines(tmp_path / f"preferences{named}.jsonl", *said)
         status, out, err = run("score", topics, "--preferences", given, "--format", form)
         assert status == 0
-        assert ("do not say who gave them" in " ".join(f"{out} {err}".split())) is not named
+        assert ("Not all answers say who gave them" in " ".join(f"{out} {err}".split())) is not named

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 import re
+from statistics import median
 from typing import Any
 
 import numpy as np
@@ -21,7 +22,7 @@ from evaluation import records, tasks
 from evaluation.agenda import find_work
 from preferendum.metrics.names import WIN_RATE
 from preferendum.results import Difference, Outcome
-from preferendum.results.planning import seconds_of
+from preferendum.results.planning import Pace, seconds_of
 from preferendum.scoring.win_rate import win_rates
 from tests.annotate import making
 from tests.annotate.judging_study import joined
@@ -202,29 +203,31 @@ def test_the_forecast_says_in_reading_time_what_answers_about_summaries_bring_be
 ) -> None:
     study = study_of(*map(graded, range(4)), summary_judgments_per_topic=8, judgments_per_pair=2)
     tasks.rank_by_summaries(study.pk)
-    before = shown(study, "forecast").record
-    assert before.record.learnt_from == 0
-    assert before.planned == 8
-    assert [point.judgments for point in before.record.points] == [1, 2, 5, 8, 10, 20, 50]
-    errors = [point.se for point in before.record.points]
-    assert errors == sorted(errors, reverse=True)
+    (before,) = shown(study, "forecast").record
+    assert before.outlook.expected.learnt_from == 0
+    assert (before.outlook.planned, before.outlook.now, before.outlook.is_anchored) == (32, 0, False)
     words = len(["What", "ann", "says", "of", "M1.", "All", "of", "it."])
-    assert before.record.words == pytest.approx(2 * words, abs=0.5)
-    assert before.seconds == pytest.approx(seconds_of(2 * words), rel=0.3)
+    assert before.outlook.expected.words == pytest.approx(2 * words, abs=0.5)
+    assert before.pace.basis == "read"
+    assert before.pace.seconds == pytest.approx(seconds_of(2 * words), rel=0.3)
     client.force_login(making.owner(study))
     page = client.get(reverse("analysis", args=[study.pk, "forecast"]), {"difference": "20", "pay": "12"})
     text = page.content.decode()
-    assert "differ by 20 percentage points" in text
+    assert "No answer counts yet. In typical studies, 32 answers (about" in text
+    assert "will hardly show a difference of 20 percentage points" in text
     assert "Simulate the study" not in text
     for _annotator in range(4):
         answer(joined(study), 8)
     tasks.rank_by_summaries(study.pk)
-    after = shown(study, "forecast").record
-    done = Ranking.objects.get(study=study, scored_by=WIN_RATE).judgments
-    assert after.record.learnt_from == done > 24
-    assert after.seconds == 5.0
-    assert after.record.system_variance != before.record.system_variance
-    assert after.ground.annotators == 4
+    (after,) = shown(study, "forecast").record
+    ranking = Ranking.objects.get(study=study, scored_by=WIN_RATE)
+    done = ranking.judgments
+    assert after.outlook.expected.learnt_from == after.outlook.now == done > 24
+    assert after.pace == Pace(5.0, "taken")
+    assert after.outlook.expected.system_variance != before.outlook.expected.system_variance
+    assert after.outlook.annotators == 4
+    halves = [(own.high - own.low) / 2 for own in ranking.system_differences]
+    assert after.outlook.after(done) == pytest.approx(median(halves))
     assert reports.course(study).done == done
     assert reports.course(study).wanted == 32
     assert reports.course(study).seconds == 5.0
@@ -301,9 +304,9 @@ def test_with_the_last_topic_goes_all_that_was_worked_out_of_its_answers_and_com
     topic = study.topics.get()
     removal = imports.remove(study, making.owner(study), "topic", str(topic.pk))
     assert shown(study, "influence").record is None
-    assert shown(study, "forecast").record is None
+    assert not shown(study, "forecast").record
     imports.restore_removed(removal, making.owner(study))
     tasks.catch_up(study.pk)
     tasks.examine_win_rates(study.pk)
     assert shown(study, "influence").record == before
-    assert shown(study, "forecast").record.record.learnt_from == 10
+    assert "10 answers by 2 annotators: too early to go by" in shown(study, "forecast").shown.verdict

@@ -17,6 +17,7 @@ from annotate.refusal import Refusal
 from annotate.reports import leaderboard
 from evaluation import tasks
 from preferendum import formats
+from preferendum.cli import common
 from preferendum.formats.archive import study as study_archive
 from preferendum.formats.settings import KINDS_COUNTED, Compares, StudySettings
 
@@ -65,6 +66,7 @@ class Command(BaseCommand):
             default=usual.metric_names,
             help="what summaries are scored with, beside the study's scores (default: %(default)s)",
         )
+        common.add_columns(parser)
         parser.add_argument(
             "--strict", action="store_true", help="also store nothing if anything was ignored or replaced"
         )
@@ -92,7 +94,9 @@ class Command(BaseCommand):
     def _begin(self, path: Path, owner: Any, options: dict[str, Any]) -> Study:
         if not options["title"]:
             raise CommandError("--title is required: the title of the study.", returncode=REFUSED)
-        bundle = formats.read(path, existing=formats.Existing({}), language=options["language"])
+        bundle = formats.read(
+            path, existing=formats.Existing({}), language=options["language"], columns=options["columns"]
+        )
         for remark in bundle.remarks:
             self.stderr.write(formats.message(remark))
         if options["strict"] and bundle.remarks:
