@@ -58,7 +58,7 @@ def find_study(user: User | AnonymousUser, study_id: int, ability: str = "see") 
     study = visible_studies(user).filter(pk=study_id).first()
     if study is None:
         raise Http404
-    if not may(user, study, ability):
+    if ability != "see" and not may(user, study, ability):
         raise PermissionDenied
     return study
 

@@ -86,6 +86,14 @@ def note(study: Study | None, actor: User | None, action: str, /, **detail: Any)
     return entry
 
 
+@transaction.atomic
+def begin_again(study: Study) -> None:
+    """Empty the log of a study that a program built: it tells what people do. For a study that nobody has seen."""
+    _lock(study)
+    with append_only.erasing():
+        AuditEntry.objects.filter(study=study).delete()
+
+
 def digest_of(before: str, entry: AuditEntry) -> str:
     """The SHA-256 digest of an entry after the one with digest `before`: it binds the entry to all earlier ones.
 
@@ -123,8 +131,9 @@ def erase_annotator(annotator: Annotator) -> list[int]:
 
 
 def changes_of_settings(study: Study, since: datetime) -> list[SettingChange]:
-    """Changes after this moment, in order."""
-    entries = AuditEntry.objects.filter(study=study, action=SETTINGS, at__gt=since).order_by("number")
+    """Changes by people after this moment, in order."""
+    by_people = AuditEntry.objects.filter(study=study, action=SETTINGS, actor__isnull=False)
+    entries = by_people.filter(at__gt=since).order_by("number")
     return [
         SettingChange(name, before, after, at)
         for detail, at in entries.values_list("detail", "at")

@@ -3,28 +3,32 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
-from itertools import groupby
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import count, groupby
 from operator import attrgetter
 from tempfile import SpooledTemporaryFile
 from typing import Any
 
-from django.db.models import Count, Q
 from django.template.loader import render_to_string
 from django.utils.text import slugify
 
 from annotate import exports
-from annotate.models import Item, ItemSet, Judgment, Study
+from annotate.models import Item, ItemSet, Study, Topic
 from annotate.models.judging import question_about
-from annotate.reports import methods_section, study_facts
+from annotate.reports import methods_section, rests_on, study_facts
 from preferendum.formats.answers import ANSWERS, LETTERS, PREFERENCES
 from preferendum.formats.checks import strict_json
 from preferendum.formats.readers.lines import Sink
 from preferendum.formats.readers.preferences import kind_of
 from preferendum.formats.readers.tables import write_rows
+from preferendum.formats.readers.turns import apart
 from preferendum.formats.records import Preference
+from preferendum.formats.settings import KINDS_COUNTED
 from preferendum.show import citations
 
+#: Of so many item sets the texts are in memory at once.
+SETS = 125
 #: Bytes of lines that are buffered in memory.
 HELD = 1 << 22
 #: Why a pair was shown, if its answer counts; the first if unknown.
@@ -34,7 +38,7 @@ COLUMNS: Mapping[str, str] = {
     "topic": "the topic",
     "of": "what was compared: `sentences` of the source documents, or whole `summaries`",
     "question": "what annotators are asked about the pair, as the study words it now",
-    "prompt": "what the summaries answer, where they have no source documents",
+    "prompt": "what the summaries answer, where they have no source documents or are conversations that begin alike",
     "left": "the text on the left (above, on a phone)",
     "right": "the text on the right",
     "left_id": "the sentence, as `<document>:<index from 0>`, or the system that wrote the summary",
@@ -56,13 +60,14 @@ def judgments(study: Study) -> Iterator[dict[str, Any]]:
     for item_set, texts, preferences in _by_set(study):
         prompt = item_set.topic.prompt if item_set.of == "summaries" else ""
         for given in preferences:
+            shared = _apart(item_set.topic, texts[given.a], texts[given.b])[0]
             yield {
                 "topic": given.topic,
                 "of": given.of,
                 "question": question_about(item_set, study),
-                "prompt": prompt,
-                "left": texts[given.a],
-                "right": texts[given.b],
+                "prompt": "\n\n".join(turn["content"] for turn in shared) or prompt,
+                "left": texts[given.a].text,
+                "right": texts[given.b].text,
                 "left_id": given.a,
                 "right_id": given.b,
                 "answer": LETTERS[given.winner],
@@ -84,7 +89,8 @@ def _to_the_microsecond(at: str) -> str:
 def preferred(study: Study) -> Iterator[dict[str, Any]]:
     """Preferences between summaries for training reward models and DPO, without ties.
 
-    `prompt`: what the summaries answer; for those with source documents, the topic's title and the documents.
+    `prompt`: what the summaries answer; for those with source documents, the topic's title and the documents. Two
+    conversations that begin alike are given as turns, {"role", "content"}: `prompt` has those with which both begin.
     """
     for item_set, texts, preferences in _by_set(study):
         if item_set.of != "summaries":
@@ -95,11 +101,15 @@ def preferred(study: Study) -> Iterator[dict[str, Any]]:
         for given in preferences:
             if (answer := PREFERENCES.get(LETTERS[given.winner])) is None:
                 continue
+            if not (texts[given.a] and texts[given.b]):  # only the answer is here
+                continue
             chosen, rejected = (given.a, given.b) if answer.share else (given.b, given.a)
+            turns = _apart(topic, texts[chosen], texts[rejected])
+            asked, better, worse = turns if turns[0] else (prompt, texts[chosen].text, texts[rejected].text)
             yield {
-                "prompt": prompt,
-                "chosen": texts[chosen],
-                "rejected": texts[rejected],
+                "prompt": asked,
+                "chosen": better,
+                "rejected": worse,
                 "topic": given.topic,
                 "chosen_system": chosen,
                 "rejected_system": rejected,
@@ -108,12 +118,34 @@ def preferred(study: Study) -> Iterator[dict[str, Any]]:
             }
 
 
-def _by_set(study: Study) -> Iterator[tuple[ItemSet, dict[str, str], Iterator[Preference]]]:
+def _apart(topic: Topic, left: Item, right: Item) -> tuple[Sequence[Any], Sequence[Any], Sequence[Any]]:
+    """The turns with which two conversations begin alike, and what follows in each. The topic's question is the first
+    where an answer to it is."""
+    begins = [turns[0]["role"] == "assistant" for turns in (left.turns, right.turns) if turns]
+    asked = [{"role": "user", "content": topic.question}] if topic.question and begins == [True, True] else []
+    return apart([*asked, *(left.turns or ())], [*asked, *(right.turns or ())])
+
+
+def _by_set(study: Study) -> Iterator[tuple[ItemSet, dict[str, Item], Iterator[Preference]]]:
     """The judged item sets, each with its texts by name and its judgments that count."""
-    for (name, of), preferences in groupby(exports.preferences(study), attrgetter("topic", "of")):
-        item_set = ItemSet.objects.select_related("topic").get(study=study, topic__name=name, of=of)
-        texts = Item.objects.filter(item_set=item_set).select_related("document")
-        yield item_set, {text.name: text.text for text in texts}, preferences
+    sets = _texts(study)
+    for judged, preferences in groupby(exports.preferences(study), attrgetter("topic", "of")):
+        item_set, texts = next(own for own in sets if (own[0].topic.name, own[0].of) == judged)
+        yield item_set, texts, preferences
+
+
+def _texts(study: Study) -> Iterator[tuple[ItemSet, dict[str, Item]]]:
+    """The item sets in the order of their judgments, each with its texts by name."""
+    rows_of_sets = exports.item_sets(study).prefetch_related("topic__documents")
+    for start in count(0, SETS):
+        item_sets = rows_of_sets[start : start + SETS]
+        if not item_sets:
+            return
+        texts: dict[int, dict[str, Item]] = {item_set.pk: {} for item_set in item_sets}
+        rows = Item.objects.filter(item_set__in=texts).select_related("document")
+        for text in rows.defer("document__text", "document__sentences", "document__mended", "document__extra"):
+            texts[text.item_set_id][text.name] = text
+        yield from ((item_set, texts[item_set.pk]) for item_set in item_sets)
 
 
 def write_judgments_jsonl(study: Study, file: Sink) -> None:
@@ -141,17 +173,13 @@ def write_preferred_jsonl(study: Study, file: Sink) -> None:
 
 def write_card(study: Study, file: Sink) -> None:
     """The README of the dataset in Markdown, beginning with the metadata that the Hub reads."""
-    facts, of_summaries = study_facts.of_study(study), Q(assignment__item_set__of="summaries")
-    is_preference = Q(answer__in=PREFERENCES)
-    number = (
-        Judgment.objects.counted()
-        .filter(assignment__item_set__in=ItemSet.objects.filter(study=study))
-        .aggregate(
-            judgments=Count("pk"),
-            preferred=Count("pk", filter=of_summaries & is_preference),
-            ties=Count("pk", filter=of_summaries & ~is_preference),
-        )
-    )
+    facts, number = study_facts.of_study(study), Counter[str]()
+    for own in rests_on.judged_in(ItemSet.objects.filter(study=study)):
+        for kind, _reason, has_place, judgments, _last, undecided in own.groups:
+            if has_place and kind in KINDS_COUNTED[study.counted_kinds]:
+                number["judgments"] += judgments
+                number["ties"] += undecided if own.of == "summaries" else 0
+                number["preferred"] += judgments - undecided if own.of == "summaries" else 0
     shown = {
         "facts": facts,
         "pretty_name": json.dumps(study.title, ensure_ascii=False),

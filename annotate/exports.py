@@ -6,7 +6,7 @@ import hashlib
 import tempfile
 from collections.abc import Iterable, Iterator
 from datetime import UTC, datetime
-from functools import cache, partial
+from functools import partial
 from typing import TYPE_CHECKING, Any, cast
 
 from django.core.files.base import File
@@ -69,6 +69,7 @@ from preferendum.formats.archive.study_records import (
     Use,
 )
 from preferendum.formats.checks.complaints import Complaints, Place
+from preferendum.formats.judge import judge_of
 from preferendum.formats.pyramid import Annotation
 from preferendum.formats.readers.pyramid_json import annotation_from
 from preferendum.formats.records import Kind
@@ -156,19 +157,26 @@ def make_archive(study: Study) -> StudyArchive:
         topics=tuple(topics(study)),
         sentences=tuple(sentences),
         annotators=tuple(
-            AnnotatorRecord(pseudonym, cast(Kind, kind), _moment(joined_at), _known(excluded_at))
-            for pseudonym, kind, joined_at, excluded_at in Annotator.objects.arrived()
+            AnnotatorRecord(
+                pseudonym,
+                cast(Kind, kind),
+                _moment(joined_at),
+                _known(excluded_at),
+                is_unnamed,
+                judge_of(judge) if judge else None,
+            )
+            for pseudonym, kind, joined_at, excluded_at, is_unnamed, judge in Annotator.objects.arrived()
             .filter(study=study)
             .order_by("pk")
-            .values_list("pseudonym", "kind", "joined_at", "excluded_at")
+            .values_list("pseudonym", "kind", "joined_at", "excluded_at", "is_unnamed", "judge")
         ),
         assignments=tuple(_assignments(study, names)),
         judgments=tuple(
-            JudgmentRecord(str(key), revision, answer, seconds, _known(at), extra=extra or {}, why=why, note=words)
-            for key, revision, answer, seconds, at, extra, why, words in Judgment.objects.arrived()
+            JudgmentRecord(str(key), revision, answer, seconds, _known(at), "", extra or {}, why, words, confidence)
+            for key, revision, answer, seconds, at, extra, why, words, confidence in Judgment.objects.arrived()
             .filter(assignment__item_set__study=study, assignment__item_set__removal=None)
             .order_by("pk")
-            .values_list("assignment__key", "revision", "answer", "seconds", "at", "extra", "why", "note")
+            .values_list("assignment__key", "revision", "answer", "seconds", "at", "extra", "why", "note", "confidence")
         ),
         fits=tuple(_fits(study, names)),
         gold_pairs=tuple(
@@ -180,7 +188,7 @@ def make_archive(study: Study) -> StudyArchive:
         reported_pairs=tuple(
             ReportedPairRecord(str(key), cast(Report, reason), note, _moment(at))
             for key, reason, note, at in ReportedPair.objects.standing()
-            .filter(assignment__item_set__study=study)
+            .filter(study=study)
             .order_by("pk")
             .values_list("assignment__key", "reason", "note", "at")
         ),
@@ -250,52 +258,65 @@ def preferences(study: Study, judgments: QuerySet[Judgment] | None = None) -> It
 
     `kind` is set for annotators who are no people, `reason` if it is known why the pair was shown, `design_weight` if
     it is not 1, and `drawn_for` names the systems that the pair was drawn to distinguish, if any. `why` and `note`: the
-    reasons that were tapped, and the reason in the annotator's own words, if any.
+    reasons that were tapped, and the reason in the annotator's own words, if any. `judge`: what is known of a machine,
+    `confidence`: how sure it was.
     """
+    machines = Annotator.objects.filter(study=study, judge__isnull=False)
+    judges = dict(machines.values_list("pseudonym", "judge"))
     names = Item.objects.filter(item_set__study=study).names()
-    item_sets = ItemSet.objects.filter(study=study).select_related("topic").order_by("of", "topic__position")
-    for item_set in item_sets:
-        systems = systems_to_name(item_set.pk)
-        rows = (
-            (Judgment.objects.counted() if judgments is None else judgments)
-            .filter(assignment__item_set=item_set)
-            .values_list(
-                "answer",
-                "seconds",
-                "at",
-                "extra",
-                "assignment__swapped",
-                "assignment__pair__first",
-                "assignment__pair__second",
-                "assignment__annotator__pseudonym",
-                "assignment__annotator__kind",
-                "assignment__reason",
-                "assignment__design_weight",
-                "assignment__drawn_for",
-                "why",
-                "note",
-            )
+    by_key = {item_set.pk: item_set for item_set in item_sets(study)}
+    systems = systems_to_name(by_key)
+    rows = (
+        (Judgment.objects.counted() if judgments is None else judgments)
+        .filter(assignment__item_set__in=by_key)
+        .order_by("assignment__item_set__of", "assignment__item_set__topic__position", "pk")
+        .values_list(
+            "assignment__item_set",
+            "answer",
+            "seconds",
+            "at",
+            "extra",
+            "assignment__swapped",
+            "assignment__pair__first",
+            "assignment__pair__second",
+            "assignment__annotator__pseudonym",
+            "assignment__annotator__is_unnamed",
+            "assignment__annotator__kind",
+            "assignment__reason",
+            "assignment__design_weight",
+            "assignment__drawn_for",
+            "why",
+            "note",
+            "confidence",
         )
-        for answer, seconds, at, extra, swapped, first, second, pseudonym, *drawn in rows.iterator(CHUNK):
-            kind, reason, weight, design, *reasons = drawn
-            left, right = (second, first) if swapped else (first, second)
-            by = {} if kind == Annotator.Kind.HUMAN else {"kind": kind}
-            why = {} if reason == Assignment.Reason.IMPORTED else {"reason": reason}
-            counts: dict[str, Any] = {} if weight == 1 else {"design_weight": weight}
-            if design in systems:
-                counts["drawn_for"] = list(systems[design])
-            counts |= {key: given for key, given in zip(("why", "note"), reasons, strict=True) if given}
-            yield formats.Preference(
-                topic=item_set.topic.name,
-                a=names[left],
-                b=names[right],
-                winner=ANSWERS[answer].letter,
-                annotator=pseudonym,
-                seconds=seconds,
-                at=_known(at) or "",
-                extra=(extra or {}) | by | why | counts,
-                of=item_set.of,
-            )
+    )
+    for key, answer, seconds, at, extra, swapped, first, second, pseudonym, *drawn in rows.iterator(CHUNK):
+        is_unnamed, kind, reason, weight, design, *reasons, confidence = drawn
+        left, right = (second, first) if swapped else (first, second)
+        by = {} if kind == Annotator.Kind.HUMAN else {"kind": kind}
+        by |= {"judge": judges[pseudonym]} if pseudonym in judges else {}
+        why = {} if reason == Assignment.Reason.IMPORTED else {"reason": reason}
+        counts: dict[str, Any] = {} if weight == 1 else {"design_weight": weight}
+        if design in systems[key]:
+            counts["drawn_for"] = list(systems[key][design])
+        counts |= {name: given for name, given in zip(("why", "note"), reasons, strict=True) if given}
+        counts |= {} if confidence is None else {"confidence": confidence}
+        yield formats.Preference(
+            topic=by_key[key].topic.name,
+            a=names[left],
+            b=names[right],
+            winner=ANSWERS[answer].letter,
+            annotator="" if is_unnamed else pseudonym,
+            seconds=seconds,
+            at=_known(at) or "",
+            extra=(extra or {}) | by | why | counts,
+            of=by_key[key].of,
+        )
+
+
+def item_sets(study: Study) -> QuerySet[ItemSet]:
+    """The study's item sets in the order of its files."""
+    return ItemSet.objects.filter(study=study).select_related("topic").order_by("of", "topic__position")
 
 
 def are_summaries_judged(study: Study) -> bool:
@@ -326,7 +347,9 @@ def _summary(row: Summary) -> formats.Summary:
     given = {score.metric.removeprefix(GIVEN): score.score for score in row.metric_scores.all()}
     metrics = {metric: score for metric, score in given.items() if score is not None}
     reference = row.reference or None
-    return formats.Summary(row.system.name, *_content(row), row.extra, human, row.person, reference, ratings, metrics)
+    turns = None if row.turns is None else tuple(formats.Turn(**turn) for turn in row.turns)
+    content = _content(row) if row.has_text else (None, None)
+    return formats.Summary(row.system.name, *content, row.extra, human, row.person, reference, ratings, metrics, turns)
 
 
 def _content(row: SourceDocument | Reference | Summary) -> tuple[str | None, tuple[str, ...] | None]:
@@ -346,7 +369,7 @@ def _assignments(study: Study, names: dict[int, str]) -> Iterable[AssignmentReco
     )
     rest = ("reason", "state", "skip_reason", "holds_place", "created_at", "closed_at", "expected")
     how = ("design_weight", "item_set_id", "drawn_for", "item_set__of")
-    systems = cache(systems_to_name)
+    systems = systems_to_name(ItemSet.objects.filter(study=study).values_list("pk", flat=True))
     for row in rows.values_list(*columns, *rest, *how).iterator(CHUNK):
         key, topic, annotator, swapped, first, second, occasion, reason, state, *more = row
         skipped, place, created, closed, expected, design_weight, item_set_id, design, of = more
@@ -365,7 +388,7 @@ def _assignments(study: Study, names: dict[int, str]) -> Iterable[AssignmentReco
             closed_at=_known(closed),
             expected=expected,
             design_weight=design_weight,
-            drawn_for=systems(item_set_id).get(design),
+            drawn_for=systems[item_set_id].get(design),
             of=of,
         )
 
@@ -397,6 +420,7 @@ def _history(study: Study) -> Iterator[HistoryRecord]:
                     answer.extra or {},
                     answer.why,
                     answer.note,
+                    answer.confidence,
                 )
                 for answer in sorted(row.judgments.all(), key=lambda answer: answer.revision)
             ),

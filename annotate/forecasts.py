@@ -53,3 +53,8 @@ def finish(forecast: Forecast, figures: Mapping[str, Any]) -> None:
 def latest(study: Study) -> Forecast | None:
     """The latest request."""
     return Forecast.objects.filter(study=study).order_by("pk").last()
+
+
+def ready(study: Study) -> Forecast | None:
+    """The latest that is simulated."""
+    return Forecast.objects.filter(study=study, state=State.READY).order_by("pk").last()

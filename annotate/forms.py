@@ -26,9 +26,12 @@ from annotate.models import (
     Topic,
 )
 from annotate.refusal import Refusal
+from annotate.reports import finding
 from annotate.reports.method import phrase
 from preferendum.formats.settings import NAMES, SETTINGS, SHARES
 from preferendum.metrics.names import listed_metrics, metrics, title_of
+from preferendum.show.analyses.forecast import LONGEST_CURRENCY
+from preferendum.show.checks import who_is_found
 from preferendum.show.shown import percent
 
 if TYPE_CHECKING:  # the class takes no parameter at run time
@@ -67,15 +70,15 @@ class PercentField(forms.FloatField):
 
     is_percent = True
     default_error_messages = {
-        "max_value": gettext_lazy("At most %(limit_value)s %%."),
-        "min_value": gettext_lazy("At least %(limit_value)s %%."),
+        "max_value": gettext_lazy("At most %(limit_value)s%%."),
+        "min_value": gettext_lazy("At least %(limit_value)s%%."),
     }
 
     def __init__(self, *, high: float = 1.0, **declared: Any) -> None:
         super().__init__(min_value=0, max_value=round(100 * high), **declared)
 
     def prepare_value(self, value: Any) -> Any:
-        return percent(value).removesuffix(" %") if isinstance(value, float) else value
+        return percent(value).removesuffix("%") if isinstance(value, float) else value
 
     def clean(self, value: Any) -> Any:
         share = super().clean(value)
@@ -141,7 +144,9 @@ FIRST = (
 )
 #: The scores that a form offers; a study has another one only from a file or a program.
 OFFERED = ("importance", "published")
-EXPERT = [setting for setting in SETTINGS if setting.name not in FIRST]
+#: Settings that only a file or a program changes.
+IN_FILES = ("smooth", "prior", "similarity", "seed", "judgments_per_hour")
+EXPERT = [setting for setting in SETTINGS if setting.name not in (*FIRST, *IN_FILES)]
 #: What each score means, shown next to its choice.
 SCORES = {
     "importance": gettext_lazy(
@@ -152,8 +157,8 @@ SCORES = {
     ),
     "coverage": gettext_lazy("The share of the sources’ words that a summary has, whatever people say."),
     "published": gettext_lazy(
-        "Equations 2 to 5, with the smoothing of the paper. It is always computed as well, and every leaderboard can "
-        "be switched to it."
+        "Equations 2 to 5, with the smoothing of the paper. It is always computed as well, and is in the leaderboard’s "
+        "Download."
     ),
 }
 
@@ -180,7 +185,7 @@ class StudyForm(AnsweringForm, StudyModelForm):
 
     class Meta:
         model = Study
-        fields = NAMES
+        fields = [name for name in NAMES if name not in IN_FILES]
         field_classes = {name: partial(PercentField, high=setting.high) for name, setting in SHARES.items()}
         widgets = {
             "guidelines": MarkdownWidget(attrs={"rows": 8, "dir": "auto"}),
@@ -206,8 +211,8 @@ class StudyForm(AnsweringForm, StudyModelForm):
         return any(setting.name in self.errors for setting in EXPERT)
 
     def expert_values(self) -> list[str]:
-        """The settings for experts that are not as recommended, in words."""
-        values = [(setting, getattr(self.instance, setting.name)) for setting in EXPERT]
+        """The settings that are not as recommended, in words, also those that only a program changes."""
+        values = [(setting, getattr(self.instance, setting.name)) for setting in SETTINGS if setting.name not in FIRST]
         return [phrase(setting.name, value) for setting, value in values if value != setting.default]
 
     def scores(self) -> list[tuple[forms.boundfield.BoundWidget, str]]:
@@ -220,9 +225,17 @@ class StudyForm(AnsweringForm, StudyModelForm):
         """What annotators may compare, with what each costs and gives."""
         return [(choice, str(COMPARED[choice.data["value"]])) for choice in self["compares"]]
 
+    def careless_found(self) -> str:
+        """Whom the study's checks do not find, and what would find them."""
+        return who_is_found(finding.of_study(self.instance))
+
     def other_metrics(self) -> str:
         """The metrics that have no box."""
         return ", ".join(name for name in listed_metrics(self["metric_names"].value() or "") if name not in metrics())
+
+
+#: What a browser lets choose.
+READABLE = {"accept": ".csv,.tsv,.txt,.xlsx,.ods,.json,.jsonl,.ndjson,.zip"}
 
 
 class OnceForm(forms.Form):
@@ -241,12 +254,20 @@ class NewStudyForm(AnsweringForm, StudyModelForm, OnceForm):
     """What a new study needs: a title, the language, and a file or the example, now or later; sent twice, it makes one
     study."""
 
-    file = forms.FileField(label=gettext_lazy("Drop a file here, or choose one"), required=False)
+    file = forms.FileField(
+        label=gettext_lazy("Drop a file here, or choose one"), required=False, widget=forms.FileInput(attrs=READABLE)
+    )
     example = forms.BooleanField(required=False)
 
     class Meta:
         model = Study
         fields = ("title", "language")
+
+
+class WithdrawForm(forms.Form):
+    """What becomes of the answers of an annotator who withdraws."""
+
+    answers = forms.ChoiceField(choices=[("keep", "keep"), ("erase", "erase")])
 
 
 class CopyStudyForm(OnceForm):
@@ -339,7 +360,7 @@ class GoldPairForm(forms.Form):
 class UploadForm(forms.Form):
     """One file in any format that is read."""
 
-    file = forms.FileField(label=gettext_lazy("File"))
+    file = forms.FileField(label=gettext_lazy("File"), widget=forms.FileInput(attrs=READABLE))
 
 
 class BaselinesForm(forms.Form):
@@ -448,23 +469,22 @@ class ForecastForm(forms.Form):
         min_value=1e-6,
         max_value=100,
         help_text=gettext_lazy(
-            "In percentage points of a win rate, or points of importance. How likely is it that two systems that "
-            "differ so much are told apart?"
+            "In percentage points of a win rate, or points of importance. How many answers tell two systems apart that "
+            "differ so much?"
         ),
     )
-    seconds = forms.FloatField(label=gettext_lazy("Seconds a judgment"), required=False, min_value=0.1, max_value=3600)
-    pay = forms.FloatField(
-        label=gettext_lazy("Pay an hour"),
+    pay = forms.FloatField(label=gettext_lazy("Pay an hour"), required=False, min_value=0, max_value=1_000_000)
+    currency = forms.CharField(
+        label=gettext_lazy("Currency"),
         required=False,
-        min_value=0,
-        max_value=1_000_000,
-        help_text=gettext_lazy("In any currency."),
+        max_length=LONGEST_CURRENCY,
+        help_text=gettext_lazy("Such as EUR."),
     )
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        for field in self.fields.values():
-            field.widget.attrs["step"] = "any"
+        for name in ("difference", "pay"):
+            self.fields[name].widget.attrs["step"] = "any"
 
 
 class SimulateForm(forms.Form):

@@ -10,7 +10,7 @@ import os
 import re
 import sys
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 from urllib.parse import urlsplit
 
 import dj_database_url
@@ -26,6 +26,7 @@ from annotate.server.origin import read_origin
 from annotate.server.private_files import data_folder, make_private_file
 from preferendum.about import FILES
 from preferendum.formats.answers import ANSWERS
+from preferendum.formats.records import Of, Role
 
 BASE_DIR = Path(__file__).resolve().parent.parent
 
@@ -267,11 +268,15 @@ SPECTACULAR_SETTINGS = {
         "RemovableEnum": ["topic", "system", "summary", "reference", "human_scores"],
         "RemovalKindEnum": "annotate.models.removal.Removal.Kind",
         "StudyStateEnum": "annotate.models.study.Study.State",
+        "RoleEnum": "annotate.models.membership.Membership.Role",
+        "SpeakerEnum": list(get_args(Role)),
         "UploadStateEnum": "annotate.models.corpus.Upload.State",
         "ExportStateEnum": "annotate.models.export.Export.State",
         "SkipReasonEnum": "annotate.models.judging.Assignment.SkipReason",
         "ReportReasonEnum": "annotate.models.judging.ReportedPair.Reason",
         "AnswerEnum": "annotate.models.judging.Judgment.ANSWERS",
+        "OfEnum": list(get_args(Of)),
+        "SelectionOfEnum": ["people", "all"],
         "PreferenceEnum": list(ANSWERS),
     },
 }

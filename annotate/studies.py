@@ -81,8 +81,21 @@ def begin_study(
     if example:
         file = ContentFile(EXAMPLE.read_bytes(), EXAMPLE.name)
     if file and not Upload.objects.filter(study=study).exists():
+        imports.refuse_at_once(file, language)
         imports.receive(study, user, file)
     return study
+
+
+@transaction.atomic
+def leave(study: Study, user: User) -> bool:
+    """Delete a study that holds nothing but a file that began it and was discarded; whether it did."""
+    began = {"create study", "upload", "choose columns", "discard upload"}
+    actions = {*AuditEntry.objects.filter(study=study).values_list("action", flat=True)}
+    is_begun = study.form_token is not None and actions <= began and Upload.objects.filter(study=study).count() == 1
+    if is_begun and access.may(user, study, "members"):
+        delete_study(study, user)
+        return True
+    return False
 
 
 @transaction.atomic
@@ -195,9 +208,12 @@ def plan_judgments(study: Study) -> None:
     """Set as many judgments as suits the study's sentences, unless a number was set or judging has begun; compare whole
     summaries alone if no topic has documents."""
     study = _locked(study)
-    if Assignment.objects.lasting().filter(item_set__study=study).exists():
+    begun = Assignment.objects.lasting().filter(item_set__study=study)
+    if begun.exclude(reason=Assignment.Reason.IMPORTED).exists():
         return
     _compare_what_there_is(study)
+    if begun.exists():
+        return
     topics = Topic.objects.filter(study=study).count()
     sentences = Item.objects.to_judge().of_sources(study).count()
     is_decided = study.judgments_per_topic != StudySettings().judgments_per_topic

@@ -7,7 +7,8 @@
   "use strict";
 
   const KEPT = "preferendum-answers";
-  const TOO_SOON = 300; // ms after a pair appears in which a second click is not an answer
+  const DOUBLE = 300; // ms between the two taps of a double one, as people mean it
+  const NOTICED = 8000; // ms that a remark on somebody's pace stays
   const PAUSES = [1, 2, 4, 8, 15]; // seconds between tries
   const PATIENCE = 15000; // ms that a request may take
 
@@ -21,6 +22,7 @@
   let shownAt = performance.now();
   let hiddenSince = null;
   let hiddenFor = 0;
+  let remark = null; // what was said of their pace, while it stays
 
   const form = () => document.getElementById("answer");
   const here = () => form() && form().getAttribute("action");
@@ -45,11 +47,22 @@
     trouble.classList.toggle("warning", word !== "arrived");
   }
 
-  function announce(text, kind = "success") {
+  function noticeOf(text, kind) {
     const notice = document.createElement("p");
     notice.className = `notice ${kind}`;
     notice.textContent = text;
-    document.getElementById("said").replaceChildren(...(text ? [notice] : []));
+    return notice;
+  }
+
+  function announce(text, kind = "success") {
+    const told = [text && noticeOf(text, kind), remark].filter(Boolean);
+    document.getElementById("said").replaceChildren(...told);
+  }
+
+  // Said once a sitting, so it outlasts the answers after it.
+  function remarkOnPace(text) {
+    remark = noticeOf(text, "warning");
+    setTimeout(() => { remark.remove(); remark = null; }, NOTICED);
   }
 
   // How long the pair has been in view.
@@ -59,6 +72,20 @@
     hiddenSince = document.hidden ? shownAt : null;
     hiddenFor = 0;
     document.dispatchEvent(new Event("pair:appeared"));
+  }
+
+  // An answer sooner than anybody can see both texts is the second tap of a double one, and is meant for the pair before.
+  // ms, by the length of the texts.
+  function tooSoon() {
+    const characters = [...form().querySelectorAll(".sentence")].reduce((sum, text) => sum + text.textContent.length, 0);
+    return shownAt + Math.min(DOUBLE + 4 * characters, 1000) - performance.now();
+  }
+
+  // Shows that a tap was no answer.
+  function dim(milliseconds) {
+    const cards = form();
+    cards.classList.add("too-soon");
+    setTimeout(() => cards.classList.remove("too-soon"), Math.max(milliseconds, 250));
   }
 
   function secondsRead() {
@@ -120,11 +147,17 @@
 
   // Before htmx hears of it, which takes answers where this script does not run.
   document.addEventListener("submit", (event) => {
-    if (event.target !== form()) return;
+    const doubled = event.target.matches(".undo") && performance.now() - shownAt < DOUBLE;
+    if (event.target !== form() && !doubled) return;
     event.preventDefault();
     event.stopImmediatePropagation();
+    if (doubled) return;
     const button = event.submitter;
-    if (!button.value || answered() || performance.now() - shownAt < TOO_SOON) return;
+    if (!button.value || answered()) return;
+    if (tooSoon() > 0) {
+      dim(tooSoon());
+      return;
+    }
     form().dataset.answered = "";
     button.classList.add("chosen");
     const { revision, ticket } = form().elements;
@@ -188,6 +221,7 @@
   }
 
   function settle(result, url) {
+    if (result.remark) remarkOnPace(result.remark);
     announce(result.said);
     if (!form()) return; // sent by a page that shows no pair
     if (result.part && (here() === url || !answered())) show(result.part, result.here);

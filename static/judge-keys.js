@@ -2,10 +2,6 @@
 (() => {
   "use strict";
 
-  const TOO_SOON = 300; // ms after a pair appears
-  let shownAt = performance.now();
-  document.addEventListener("pair:appeared", () => { shownAt = performance.now(); });
-
   const ARROWS = { ArrowLeft: "←", ArrowRight: "→" };
   const answer = (key, task) => [...task.querySelectorAll("#answer [data-keys]")]
     .find((button) => button.dataset.keys.toLowerCase().split(" ").includes(ARROWS[key] || key));
@@ -63,10 +59,6 @@
     const drawer = document.getElementById("drawer");
     if (drawer.open) {
       if (key === "c" && press("[data-other]", drawer)) event.preventDefault();
-      return;
-    }
-    if (performance.now() - shownAt < TOO_SOON) {
-      if (answer(key, task)) event.preventDefault();
       return;
     }
     if (onPair(task, key)) event.preventDefault();

@@ -34,6 +34,10 @@
     if (!input.files.length) return;
     event.preventDefault();
     progress.hidden = false;
+    if (input.accept && /\.(pdf|docx?|pptx?|rtf|odt|png|jpe?g|gif|html?|exe|7z|rar|gz)$/i.test(input.files[0].name)) {
+      words.textContent = words.dataset.kind;
+      return;
+    }
     if (input.files[0].size > words.dataset.limit * 1e6) {
       words.textContent = words.dataset.large;
       return;

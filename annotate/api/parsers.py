@@ -15,7 +15,7 @@ from rest_framework.exceptions import APIException, ParseError
 from rest_framework.parsers import BaseParser, DataAndFiles
 
 from preferendum import formats
-from preferendum.formats.checks import strict_json, text
+from preferendum.formats.checks import limits, strict_json, text
 from preferendum.formats.checks.complaints import Complaints, Place
 
 CHUNK = 64 * 1024
@@ -90,4 +90,4 @@ class FileParser(BaseParser):
 class TableParser(FileParser):
     """The same for a table that is stored while its sender waits."""
 
-    limit = 2 * 1024 * 1024
+    limit = limits.TABLE

@@ -10,6 +10,7 @@ from django.utils import timezone
 from django.utils.translation import gettext as _
 
 from annotate.audit_log import note
+from annotate.crowd.demographics import next_version
 from annotate.judging.importing import moment
 from annotate.models import Annotator, AnsweredQuestionnaire, Participation, Questionnaire, Study
 from annotate.refusal import Refusal, cleaned, invalid
@@ -26,10 +27,10 @@ Place = Questionnaire.Place
 
 
 def questionnaire_of(study: Study) -> Questionnaire:
-    """The newest version; an unsaved one without questions, of version 0, if there is none. Writes nothing."""
-    return Questionnaire.objects.filter(study=study).order_by("-version").first() or Questionnaire(
-        study=study, version=0
-    )
+    """The newest version of our own questions; an unsaved one without any, of version 0, if there is none. Writes
+    nothing."""
+    asked = Questionnaire.objects.filter(study=study).exclude(place=Place.PLATFORM)
+    return asked.order_by("-version").first() or Questionnaire(study=study, version=0)
 
 
 @transaction.atomic
@@ -49,7 +50,7 @@ def set_questionnaire(study: Study, user: User, questions: Sequence[Question], p
     if (tuple(asked), place) == (newest.asked, newest.place) or not (asked or newest.version):
         return newest
     questionnaire = Questionnaire.objects.create(
-        study=study, version=newest.version + 1, place=Place(place), questions=to_json(asked), at=timezone.now()
+        study=study, version=next_version(study), place=Place(place), questions=to_json(asked), at=timezone.now()
     )
     note(study, user, "change questionnaire", version=questionnaire.version, place=place, questions=texts)
     return questionnaire
@@ -62,7 +63,7 @@ def due(annotator: Annotator, place: str = "") -> Questionnaire | None:
     questionnaire = questionnaire_of(annotator.study)
     if not questionnaire.questions or (place and questionnaire.place != place):
         return None
-    if AnsweredQuestionnaire.objects.filter(annotator=annotator).exists():
+    if AnsweredQuestionnaire.objects.filter(annotator=annotator).exclude(questionnaire__place=Place.PLATFORM).exists():
         return None
     withdrawn = Participation.objects.filter(annotator=annotator, outcome=Participation.Outcome.WITHDRAWN)
     return None if withdrawn.exists() else questionnaire
@@ -85,11 +86,6 @@ def answer_questionnaire(annotator: Annotator, version: str, answers: Mapping[st
     AnsweredQuestionnaire.objects.create(
         annotator=annotator, questionnaire=questionnaire, answers=dict(answers), at=timezone.now()
     )
-
-
-def forget_answers(annotator: Annotator) -> None:
-    """Delete what an annotator said about themselves."""
-    AnsweredQuestionnaire.objects.filter(annotator=annotator).delete()
 
 
 def restore_questionnaires(study: Study, archive: StudyArchive) -> None:

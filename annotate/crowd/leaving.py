@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import secrets
+from typing import TYPE_CHECKING
 from urllib.parse import quote
 
 from django.db import transaction
@@ -11,11 +12,14 @@ from django.utils import timezone
 from annotate import audit_log, exports, judging
 from annotate.audit_log import note
 from annotate.crowd.arriving import recruitment_of
-from annotate.crowd.asking import forget_answers
+from annotate.crowd.demographics import forget_answers
 from annotate.crowd.recruiting import forget
 from annotate.judging import NoPair
 from annotate.models import Annotator, Participation, Recruitment, Study
 from annotate.refusal import Refusal
+
+if TYPE_CHECKING:
+    from django.contrib.auth.models import User
 
 Outcome = Participation.Outcome
 
@@ -58,8 +62,10 @@ def return_link(participation: Participation) -> str:
     return (recruitment.return_url or prolific).replace("{code}", quote(participation.code, safe=""))
 
 
-def withdraw(annotator: Annotator, erase: bool) -> None:
+def withdraw(annotator: Annotator, erase: bool, by: User | None = None) -> None:
     """Withdraw the annotator for good and forget who they are; with `erase`, delete them and their judgments.
+
+    `by`: the user who does it for them; None where they do it themselves.
 
     What stays is an entry in the log, the digest that prevents their name from taking part again, and their completion
     code, if they had one.
@@ -77,20 +83,20 @@ def withdraw(annotator: Annotator, erase: bool) -> None:
         participation.save()
         forget_answers(annotator)
         if erase:
-            _leave_nothing(annotator)
+            _leave_nothing(annotator, by)
         else:
             judging.stop(annotator)
             exports.make_anew(annotator.study)
-            note(annotator.study, None, "withdraw annotator", annotator=annotator.pseudonym)
+            note(annotator.study, by, "withdraw annotator", annotator=annotator.pseudonym)
         forget(participation.study, person)
 
 
-def _leave_nothing(annotator: Annotator) -> None:
+def _leave_nothing(annotator: Annotator, by: User | None) -> None:
     """Erase the annotator and their judgments, also from exports and the log; no pseudonym leads back to them."""
     judgments = judging.erase(annotator)
     entries = audit_log.erase_annotator(annotator)
     exports.make_anew(annotator.study)
-    note(annotator.study, None, audit_log.ERASURE, judgments=judgments, entries=entries)
+    note(annotator.study, by, audit_log.ERASURE, judgments=judgments, entries=entries)
 
 
 def _code(recruitment: Recruitment, outcome: str) -> str:

@@ -1,10 +1,12 @@
-"""Everything that is stored about one annotator, for them to read and to download."""
+"""Everything that is stored about one annotator, for them to read and to download; who they are elsewhere."""
 
 from __future__ import annotations
 
 from typing import Any
 
-from annotate.models import Annotator, AnnotatorReport, AnsweredQuestionnaire, Consent, Judgment, Participation
+from django.db.models import Q
+
+from annotate.models import Annotator, AnnotatorReport, AnsweredQuestionnaire, Consent, Judgment, Participation, Study
 
 
 def personal_data(annotator: Annotator) -> dict[str, Any]:
@@ -34,6 +36,24 @@ def personal_data(annotator: Annotator) -> dict[str, Any]:
         "pairs": _pairs(annotator),
         "figures": {"figures": report.figures, "flags": report.flags, "weight": report.weight} if report else None,
     }
+
+
+def find(study: Study, text: str) -> list[Annotator]:
+    """The annotators with this pseudonym, completion code, platform ID, or e-mail address of their account."""
+    text = text.strip()
+    if not text or "\0" in text:
+        return []
+    named = (
+        Q(pseudonym=text) | Q(participation__person=text) | Q(participation__code=text) | Q(user__email__iexact=text)
+    )
+    return list(Annotator.objects.arrived().filter(named, study=study).order_by("pk"))
+
+
+def addresses(study: Study) -> dict[int, str]:
+    """Where people who judge can be written to, by key: their platform ID, or the e-mail address of their account."""
+    people = Annotator.objects.arrived().filter(study=study, kind=Annotator.Kind.HUMAN).order_by("pk")
+    rows = people.values_list("pk", "participation__person", "user__email")
+    return {key: person or email for key, person, email in rows if person or email}
 
 
 def _participation(participation: Participation) -> dict[str, Any]:

@@ -34,7 +34,11 @@ TOPIC = Read(Topic, "topic", "sentence_set_id", "study_id", "title", "question",
 WHO = Read(Annotator, "annotator", "id", "key", "study_id", "user_id", "kind")
 ASKS = Read(Study, "study", "id", "language", "ties_allowed", "neither_allowed", "reason_words", "reason_note")
 STATE = Read(Assignment, "shown", "id", *Assignment.LOCKED)
-ANNOTATOR = Read(Annotator, "annotator")
+ANNOTATOR = Read(
+    Annotator,
+    "annotator",
+    *(f.attname for f in Annotator._meta.concrete_fields if not isinstance(f, models.JSONField)),
+)
 STUDY = Read(Study, "study", *(f.attname for f in Study._meta.concrete_fields if not isinstance(f, models.JSONField)))
 
 #: The answered assignment, and the one that the page shows meanwhile, by their keys.
@@ -118,8 +122,8 @@ WHERE id = %s
 """
 CLOSE = "UPDATE annotate_assignment SET state = %s, closed_at = %s, holds_place = %s, revision = %s WHERE id = %s"
 JUDGE = """
-INSERT INTO annotate_judgment (assignment_id, item_set_id, revision, answer, seconds, why, note, at)
-VALUES (%s, %s, %s, %s, %s, %s, %s, %s) RETURNING id
+INSERT INTO annotate_judgment (assignment_id, item_set_id, revision, answer, seconds, why, note, confidence, at)
+VALUES (%s, %s, %s, %s, %s, %s, %s, %s, %s) RETURNING id
 """
 COUNT = "UPDATE annotate_tally SET taken = taken + %s, data_version = data_version + %s WHERE item_set_id = %s"
 ADD_PAIR = """
@@ -234,8 +238,8 @@ def store(assignment: Assignment, judgment: Judgment) -> None:
     change(ADD_UP, *sums, annotator.skipped, annotator.skips_in_a_row, annotator.pk)
     own = assignment.state, assignment.closed_at, assignment.holds_place, assignment.revision
     change(CLOSE, *own, assignment.pk)
-    given = judgment.revision, judgment.answer, judgment.seconds, judgment.why, judgment.note, judgment.at
-    judgment.pk = add(JUDGE, judgment.assignment_id, judgment.item_set_id, *given)
+    given = judgment.revision, judgment.answer, judgment.seconds, judgment.why, judgment.note, judgment.confidence
+    judgment.pk = add(JUDGE, judgment.assignment_id, judgment.item_set_id, *given, judgment.at)
 
 
 def count(item_set: LockedItemSet, *, taken: int = 0) -> None:

@@ -22,5 +22,5 @@ from annotate.imports.removing import find_target, forget_removed, remove, resto
 from annotate.imports.replacing import WouldLoseJudgments
 from annotate.imports.simulated import ask_for_simulated
 from annotate.imports.store import store
-from annotate.imports.uploads import confirm, delete_files, discard, process, receive
+from annotate.imports.uploads import choose_columns, confirm, delete_files, discard, process, receive, refuse_at_once
 from annotate.imports.workbench import join_with_next, set_judged_at, split_at, words_of

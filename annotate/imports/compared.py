@@ -56,7 +56,7 @@ def open_judged(study: Study, judged: Iterable[tuple[str, Of]], upload: Upload |
         open_summaries(study, list(brought.values_list("pk", flat=True)), upload=upload)
 
 
-def with_other_texts(texts: Mapping[int, Mapping[str, str]]) -> list[Recut]:
+def with_other_texts(texts: Mapping[int, Mapping[str, Summary]]) -> list[Recut]:
     """The changes of compared summaries if summaries had these texts, by topic and system."""
     compared = ItemSet.objects.filter(of="summaries", topic__in=texts.keys()).select_related("topic", "study")
     now = _texts(texts.keys())
@@ -81,8 +81,9 @@ def _sets_of(topics: Collection[int]) -> QuerySet[ItemSet]:
 
 def _follow(item_set: ItemSet, removal: Removal | None) -> None:
     texts = _texts([item_set.topic_id])[item_set.topic_id]
-    now = Item.objects.filter(item_set=item_set).values_list("system", "text")
-    if dict(now) != texts:
+    rows = Item.objects.filter(item_set=item_set).values_list("system", "text", "turns")
+    now = {system: (text, turns) for system, text, turns in rows}
+    if now != {system: (row.whole, row.turns) for system, row in texts.items()}:
         recut = recutting.resummarized(item_set, texts)
         recut.apply(removal if recut.gone else None)
 
@@ -96,9 +97,9 @@ def _create(study: Study, topics: list[Topic]) -> list[ItemSet]:
     return new
 
 
-def _texts(topics: Collection[int]) -> Mapping[int, dict[str, str]]:
-    """The texts of these topics' summaries, by sorted names of systems."""
-    texts: dict[int, dict[str, str]] = defaultdict(dict)
+def _texts(topics: Collection[int]) -> Mapping[int, dict[str, Summary]]:
+    """These topics' summaries, by sorted names of systems."""
+    texts: dict[int, dict[str, Summary]] = defaultdict(dict)
     for row in Summary.objects.filter(topic__in=topics).select_related("system").order_by("topic", "system__name"):
-        texts[row.topic_id][row.system.name] = row.whole
+        texts[row.topic_id][row.system.name] = row
     return texts

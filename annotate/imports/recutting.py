@@ -21,7 +21,7 @@ from django.db.models import F, Max, Model, OuterRef, QuerySet, Subquery
 from django.db.models.functions import Coalesce
 
 from annotate import judging
-from annotate.models import GoldPair, Item, ItemSet, Judgment, Removal, SourceDocument, Tally, Topic
+from annotate.models import GoldPair, Item, ItemSet, Judgment, Removal, SourceDocument, Summary, Tally, Topic
 from preferendum.formats.checks.text import visible
 from preferendum.formats.not_judged import DUPLICATE, not_judged, wordless
 from preferendum.formats.records import Cut
@@ -29,7 +29,7 @@ from preferendum.formats.records import Cut
 BATCH = 500
 #: Beyond every index and position: rows stay there while others take their places.
 ASIDE = 1_000_000_000
-COLUMNS = ("item_set", "document", "system", "index", "position", "paragraph", "text", "not_judged")
+COLUMNS = ("item_set", "document", "system", "index", "position", "paragraph", "text", "turns", "not_judged")
 #: Documents with their sentences, in order.
 Cuts = Sequence[tuple[SourceDocument, Sequence[Cut]]]
 #: The worker's results for an item set.
@@ -149,12 +149,21 @@ def _documents(item_set: ItemSet) -> QuerySet[SourceDocument]:
     return SourceDocument.objects.filter(topic__sentence_set=item_set)
 
 
-def rows_of_summaries(item_set: ItemSet, texts: Mapping[str, str]) -> list[Item]:
-    """The unsaved summaries of an item set by their systems, in order; those without words are not judged."""
-    (marks,) = wordless([[Cut(text, 0, len(text), 0) for text in texts.values()]])
+def rows_of_summaries(item_set: ItemSet, texts: Mapping[str, Summary]) -> list[Item]:
+    """The unsaved summaries of an item set by their systems, in order; those without words, or whose text is not known,
+    are not judged."""
+    (marks,) = wordless([[Cut(row.whole, 0, len(row.whole), 0) for row in texts.values()]])
     return [
-        Item(item_set=item_set, system=system, index=0, position=position, text=text, not_judged=mark)
-        for position, ((system, text), mark) in enumerate(zip(texts.items(), marks, strict=True))
+        Item(
+            item_set=item_set,
+            system=system,
+            index=0,
+            position=position,
+            text=row.whole,
+            turns=row.turns,
+            not_judged=mark if row.has_text else Item.NotJudged.NO_TEXT.value,
+        )
+        for position, ((system, row), mark) in enumerate(zip(texts.items(), marks, strict=True))
     ]
 
 
@@ -190,7 +199,7 @@ def recut(topic: Topic, cuts: Cuts) -> Recut:
     return Recut(item_set, [document for document, _own in cuts], sentences)
 
 
-def resummarized(item_set: ItemSet, texts: Mapping[str, str]) -> Recut:
+def resummarized(item_set: ItemSet, texts: Mapping[str, Summary]) -> Recut:
     """The change of compared summaries to these texts, by their systems.
 
     Removed ones are recognized, too, the latest first: a summary that returns, word for word, has its judgments again.
@@ -244,11 +253,12 @@ def _be(sentence: Item, row: Item) -> None:
         sentence.not_judged = row.not_judged
 
 
-def _by_words(rows: Iterable[Item]) -> Mapping[tuple[str, str], list[Item]]:
-    """Sentences by their words; summaries by their system, too."""
-    by_words: dict[tuple[str, str], list[Item]] = defaultdict(list)
+def _by_words(rows: Iterable[Item]) -> Mapping[tuple[str, ...], list[Item]]:
+    """Sentences by their words; summaries by their system, too, and conversations by all turns."""
+    by_words: dict[tuple[str, ...], list[Item]] = defaultdict(list)
     for row in rows:
-        by_words[row.system, visible(row.text)].append(row)
+        parts = [part for turn in row.turns or () for part in (turn["role"], visible(turn["content"]))]
+        by_words[row.system, visible(row.text), *parts].append(row)
     return by_words
 
 

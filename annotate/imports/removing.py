@@ -50,7 +50,10 @@ if TYPE_CHECKING:
 
 BATCH = 500
 #: Analyses of a ranking by answers about summaries.
-OF_WIN_RATES = ("win-rate-influence", "win-rate-smallest-set", "later-systems", "summary-forecast")
+OF_WIN_RATES = (
+    *("win-rate-influence", "win-rate-smallest-set", "later-systems", "summary-forecast"),
+    *("judge-cards", "helped-boards"),
+)
 Kind = Removal.Kind
 REMOVABLE = (Kind.TOPIC, Kind.SYSTEM, Kind.SUMMARY, Kind.REFERENCE, Kind.HUMAN_SCORES)
 #: The tables that are counted for those who decide.
@@ -81,6 +84,9 @@ class Target:
     def counts(self) -> dict[str, int]:
         """How much is removed with it; without zeros."""
         numbers = {name: self.rows[table].count() for name, table in COUNTED.items() if table in self.rows}
+        if HumanScore in self.rows:
+            numbers["ratings"] = self.rows[HumanScore].exclude(assessor="").count()
+            numbers["human_scores"] -= numbers["ratings"]
         if self.kind == Kind.TOPIC and self.topic is not None:
             answers = judging.answers_in(*_sets_of([self.topic.pk]))
             numbers["documents"] = SourceDocument.objects.filter(topic=self.topic).count()
@@ -310,7 +316,7 @@ Rows = dict[type[Model], list[Any]]
 REPLACEABLE: Mapping[type[Model], tuple[str, ...]] = {
     Topic: ("title", "question"),
     Reference: ("text", "sentences", "extra", "upload"),
-    Summary: ("text", "sentences", "extra", "person", "reference", "upload"),
+    Summary: ("text", "sentences", "turns", "extra", "person", "reference", "upload"),
     HumanScore: ("score", "upload"),
 }
 

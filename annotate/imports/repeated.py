@@ -39,6 +39,7 @@ def without_stored(study: Study, bundle: Bundle, filename: str) -> Bundle:
 
 def _is_among(preference: Preference, stored: Mapping[Key, list[Mapping[str, Any]]]) -> bool:
     given = {"kind": kind_of(preference), **preference.extra}
+    given.pop("judge", None)  # what is known of a machine may change
     return any(
         all(key in extra and extra[key] == value for key, value in given.items())
         for extra in stored.get(_key(preference, preference.annotator), ())

@@ -38,6 +38,7 @@ from annotate.models.metric import GIVEN
 from annotate.refusal import Refusal
 from preferendum import formats
 from preferendum.formats.checks.complaints import shown
+from preferendum.formats.readers.turns import turns_as_json
 from preferendum.formats.records import Cut, Of
 from preferendum.formats.sentences import cut_text
 
@@ -192,7 +193,7 @@ def _compare_references(seen: Comparison, keys: Mapping[str, int], bundle: forma
         for reference in references:
             if reference.name in rows:
                 seen.see("references", topic, reference.name, rows[reference.name], _said(content_of(reference)))
-            else:
+            elif _text_of(reference) not in map(_text_of, rows.values()):
                 seen.references.append((keys[topic], reference))
 
 
@@ -208,12 +209,12 @@ def _compare_summaries(seen: Comparison, keys: Mapping[str, int], bundle: format
                 seen.see("summaries", late.topic, late.summary.name, row, _said(columns_of(late.summary)))
 
 
-def _other_texts(seen: Comparison) -> Mapping[int, dict[str, str]]:
+def _other_texts(seen: Comparison) -> Mapping[int, dict[str, Summary]]:
     """The new texts of summaries that differ, by topic and system."""
-    texts: dict[int, dict[str, str]] = defaultdict(dict)
+    texts: dict[int, dict[str, Summary]] = defaultdict(dict)
     for change in seen.changes:
         if change.kind == "summaries":
-            texts[change.row.topic_id][change.name] = Summary(**change.columns).whole
+            texts[change.row.topic_id][change.name] = Summary(**change.columns)
     return texts
 
 
@@ -250,14 +251,17 @@ def content_of(text: formats.Text) -> Columns:
 
 def columns_of(summary: formats.Summary) -> Columns:
     """The columns of a summary."""
-    return {"person": summary.person, "reference": summary.reference or "", **content_of(summary)}
+    turns = None if summary.turns is None else turns_as_json(summary.turns)
+    own = {"person": summary.person, "reference": summary.reference or "", "turns": turns}
+    has_text = summary.text is not None or summary.sentences is not None
+    return {**own, "has_text": has_text, **content_of(summary)}
 
 
 def _said(columns: Columns) -> Columns:
     """Leave out the columns that a file may lack: a table of summaries does not say who wrote them, and has no other
     keys.
     """
-    return {name: value for name, value in columns.items() if name in ("text", "sentences") or value}
+    return {name: value for name, value in columns.items() if name in ("text", "sentences", "turns") or value}
 
 
 def _in_words(row: Any) -> str:
@@ -265,6 +269,8 @@ def _in_words(row: Any) -> str:
         return f"{row.score:g}"
     if isinstance(row, Topic):
         return "\n".join(filter(None, (row.title, row.question)))
+    if isinstance(row, Summary) and row.turns is not None:
+        return "\n\n".join(turn["content"] for turn in row.turns)
     return str(row.whole)
 
 
@@ -358,7 +364,8 @@ def keep_before(study: Study, user: User, seen: Comparison, name: str, **source:
 def drop_scores_of_old_texts(study: Study, user: User, seen: Comparison, name: str) -> None:
     """Remove the human scores of summaries that change; for a day they can be restored. `name`: of the upload."""
     rows, kind = _scores_of_old_texts(seen), Removal.Kind.HUMAN_SCORES
-    counts = {"human_scores": len(rows)}
+    ratings = sum(bool(row.assessor) for row in rows)
+    counts = {"human_scores": len(rows) - ratings} | ({"ratings": ratings} if ratings else {})
     text = str(serializers.serialize("json", rows))
     removal = Removal.objects.create(study=study, user=user, kind=kind, name=name, counts=counts, rows=text)
     for batch in batches(rows):
@@ -402,7 +409,7 @@ def refuse_again(study: Study, bundle: formats.Bundle, seen: Comparison) -> None
         {
             change.topic
             for change in seen.changes
-            if change.kind == "summaries" and _in_words(change.row) != Summary(**change.columns).whole
+            if change.kind == "summaries" and _in_words(change.row) != _in_words(Summary(**change.columns))
         }
     )
     complaints = (
@@ -437,14 +444,23 @@ def _complaint(topic: str, actual: str, expected: str) -> formats.Complaint:
 
 
 def with_other_documents(study: Study, bundle: formats.Bundle) -> Iterator[tuple[Topic, formats.Topic]]:
-    """Existing topics whose documents have other names or texts in the bundle."""
+    """Existing topics whose documents have other texts in the bundle. Other names alone change nothing: a table's
+    documents have ours."""
     records = {record.topic_id: record for record in bundle.again if record.documents}
     topics = Topic.objects.filter(study=study, name__in=records).select_related("study").order_by("position")
     for topic in topics.prefetch_related("documents"):
         stored = {row.name: row for row in topic.documents.all()}
         sent = {text.name: text for text in records[topic.name].documents}
-        if stored.keys() != sent.keys() or not all(_is_same(row, sent[name]) for name, row in stored.items()):
+        texts = Counter(map(_text_of, stored.values())), Counter(map(_text_of, sent.values()))
+        is_named_alike = stored.keys() == sent.keys()
+        if texts[0] != texts[1] or (
+            is_named_alike and not all(_is_same(row, sent[name]) for name, row in stored.items())
+        ):
             yield topic, records[topic.name]
+
+
+def _text_of(text: SourceDocument | Reference | formats.Text) -> tuple[str, tuple[str, ...] | None]:
+    return text.text or "", None if text.sentences is None else tuple(text.sentences)
 
 
 def _is_same(row: SourceDocument, text: formats.Text) -> bool:

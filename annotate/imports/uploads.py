@@ -16,10 +16,11 @@ import logging
 import shutil
 import time
 from collections import Counter, defaultdict
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from functools import partial
 from pathlib import Path
+from tempfile import NamedTemporaryFile
 from typing import TYPE_CHECKING, Any
 
 from django.conf import settings
@@ -43,10 +44,13 @@ from annotate.imports.store import cut_bundle, remove_topics, store_late, store_
 from annotate.judging import what_if
 from annotate.models import ItemSet, Reference, Removal, SourceDocument, Study, Summary, Topic, Upload
 from annotate.models.corpus import upload_path
-from annotate.refusal import Refusal
+from annotate.refusal import Refusal, invalid
 from preferendum import formats
 from preferendum.formats.checks.text import blank
-from preferendum.formats.readers.preferences import kind_of
+from preferendum.formats.readers.columns import ROLES, as_named, columns_of, kind_of
+from preferendum.formats.readers.draft import Named
+from preferendum.formats.readers.preferences import kind_of as kind_of_annotator
+from preferendum.formats.readers.tools.catalogue import NAMED
 from preferendum.formats.settings import KINDS_COUNTED
 
 if TYPE_CHECKING:
@@ -60,6 +64,10 @@ MEGABYTE = 1_000_000
 KEPT_FREE = 1024 * MEGABYTE
 #: How many characters of a file's documents are shown as they were cut.
 SHOWN_CHARACTERS = 40_000
+#: How many characters of a cell are shown where columns are chosen.
+SHOWN_OF_CELL = 200
+#: A first file of at most so many bytes is read while its sender waits; so many of its problems are said.
+READ_AT_ONCE, SHOWN_AT_ONCE = 1 * MEGABYTE, 5
 #: How many judgments are stored in one transaction: annotators wait for no more.
 STEP = 100
 #: The pause after each, in multiples of its length, in which SQLite's one lock is free.
@@ -69,11 +77,13 @@ PAUSE = 2
 TURN, LEAST = 45.0, 10.0
 
 
-def receive(study: Study, user: User, file: File[Any]) -> Upload:
+def receive(study: Study, user: User, file: File[Any], columns: Named | None = None) -> Upload:
     """Keep a file unchanged, under a random name, for the worker to read.
 
-    Raises `Refusal` if it is too large or empty, and if it cannot be kept.
+    `columns`: by role, which columns of a table hold it. Raises `Refusal` if the file is too large or empty, if it
+    cannot be kept, and for a role that columns do not have.
     """
+    check_columns(columns or {})
     if file.size > settings.UPLOAD_LIMIT:
         message = ngettext(
             "The file is larger than %(limit)d megabyte.",
@@ -88,7 +98,27 @@ def receive(study: Study, user: User, file: File[Any]) -> Upload:
     for chunk in file.chunks():
         digest.update(chunk)
     upload = Upload(study=study, user=user, filename=_shown_name(file.name), size=file.size, sha256=digest.hexdigest())
+    upload.columns = dict(columns) if columns else None
     return begin(upload, file, "upload", filename=upload.filename, sha256=upload.sha256)
+
+
+def refuse_at_once(file: File[Any], language: str) -> None:
+    """Raises `Refusal` with the first problems of a file that would begin a study, unless its columns can be chosen; of
+    a large file the worker says so later."""
+    if not 0 < file.size <= READ_AT_ONCE:
+        return
+    tables: list[formats.Seen] = []
+    with NamedTemporaryFile() as copy:
+        for chunk in file.chunks():
+            copy.write(chunk)
+        copy.flush()
+        try:
+            name = _shown_name(file.name)
+            formats.read(copy.name, name=name, existing=formats.Existing({}), language=language, look=tables.append)
+        except formats.Refused as refused:
+            if not tables:
+                problems = [formats.message(complaint) for complaint in refused.complaints[:SHOWN_AT_ONCE]]
+                raise Refusal(_("Nothing was stored."), "invalid", {"file": problems}) from refused
 
 
 def begin(upload: Upload, file: File[Any], action: str, **detail: object) -> Upload:
@@ -144,7 +174,8 @@ def process(upload: Upload) -> None:
             _store(upload, kept.load(upload), ends)
     except formats.Refused as refused:
         complaints = [dataclasses.asdict(complaint) for complaint in refused.complaints]
-        _move(upload, [upload.state], State.REFUSED, complaints=complaints)
+        is_open = upload.table and not upload.table["is_certain"]
+        _move(upload, [upload.state], State.ASKED if is_open else State.REFUSED, complaints=complaints)
 
 
 def _read(upload: Upload) -> None:
@@ -157,7 +188,18 @@ def _read(upload: Upload) -> None:
     study, before, path = upload.study, upload.preview, Path(upload.file.path)
     path.stat()
     version = _version(study)
-    bundle = formats.read(path, name=upload.filename, existing=existing_of(study), language=study.language)
+    tables: list[formats.Seen] = []
+    try:
+        bundle = formats.read(
+            path,
+            name=upload.filename,
+            existing=existing_of(study),
+            language=study.language,
+            columns=upload.columns,
+            look=tables.append,
+        )
+    finally:
+        _keep_table(upload, tables)
     bundle = without_stored(study, cut_bundle(study, bundle), upload.filename)
     seen = compare(study, bundle)
     refuse_again(study, bundle, seen)
@@ -172,6 +214,73 @@ def _read(upload: Upload) -> None:
     kept.keep(upload, bundle)
     if not _is_as_known(upload) or not _move(upload, [upload.state], after, preview=preview):
         kept.forget(upload)  # it was discarded meanwhile
+
+
+def _keep_table(upload: Upload, tables: Sequence[formats.Seen]) -> None:
+    """Keep the beginning of the first table whose columns are not certain, or of the first one. For a header that its
+    user met before, that choice is proposed."""
+    if not tables:
+        return
+    seen = next((table for table in tables if not table.is_certain), tables[0])
+    header, roles = list(seen.header), dict(seen.roles)
+    rows = [[cell[:SHOWN_OF_CELL] for cell in row] for row in seen.rows]
+    if not seen.is_certain:
+        chosen = Upload.objects.filter(user=upload.user, columns__isnull=False, table__header=header)
+        earlier = chosen.exclude(pk=upload.pk).order_by("-pk").values_list("columns", flat=True).first()
+        roles = as_named(header, {}, earlier) if earlier else roles
+    upload.table = {
+        "file": seen.file,
+        "header": header,
+        "rows": rows,
+        "roles": roles,
+        "is_certain": seen.is_certain,
+        "is_tool": seen.is_tool,
+    }
+    Upload.objects.filter(pk=upload.pk).update(table=upload.table)
+
+
+def check_columns(columns: Named) -> None:
+    """Raises `Refusal` for what names no columns."""
+    if unknown := [role for role in columns if role and role not in ROLES]:
+        message = _("%(unknown)s is none of %(roles)s.") % {"unknown": ", ".join(unknown), "roles": ", ".join(ROLES)}
+        raise invalid("columns", message)
+
+
+@transaction.atomic
+def choose_columns(upload: Upload, user: User, columns: Named) -> None:
+    """Have the file read with these columns, by role; those of its other tables stay. Raises `Refusal` if they are of
+    no kind of table, and once the file is confirmed."""
+    check_columns(columns)
+    table = upload.table or {"header": [], "roles": {}}
+    roles = as_named(table["header"], table["roles"], columns)
+    held = {*roles.values()}
+    is_whole = {"a", "b"} <= held <= {*NAMED} if table.get("is_tool") else kind_of(roles) is not None
+    if not is_whole:
+        message = _(
+            "Say at least which columns hold the topic or document, the system and the summary; or the two of a pair "
+            "and the winner."
+        )
+        raise invalid("columns", message)
+    if not _move(
+        upload,
+        [State.ASKED, State.READY, State.REFUSED],
+        State.WAITING,
+        columns=_with_others(columns, upload.columns or {}, table["header"]),
+        preview={},
+        complaints=[],
+    ):
+        raise Refusal(_("The columns of this file cannot be chosen any more."), "state")
+    kept.forget(upload)
+    note(upload.study, user, "choose columns", upload=str(upload.key), filename=upload.filename)
+
+
+def _with_others(columns: Named, earlier: Named, header: Sequence[str]) -> dict[str, list[str]]:
+    """The columns by role, and those chosen earlier that this header does not have."""
+    others = {column: role for column, role in columns_of(earlier).items() if column not in header}
+    merged: dict[str, list[str]] = {}
+    for column, role in (others | columns_of(columns)).items():
+        merged.setdefault(role, []).append(column)
+    return merged
 
 
 def _store(upload: Upload, bundle: formats.Bundle, ends: float) -> None:
@@ -291,7 +400,7 @@ def confirm(upload: Upload, user: User, *, drops_scores: bool = False) -> None:
 @transaction.atomic
 def discard(upload: Upload, user: User) -> None:
     """Delete the file. Raises `Refusal` once it is confirmed."""
-    if _move(upload, [State.WAITING, State.READY, State.REFUSED, State.FAILED], State.DISCARDED):
+    if _move(upload, [State.WAITING, State.ASKED, State.READY, State.REFUSED, State.FAILED], State.DISCARDED):
         note(upload.study, user, "discard upload", upload=str(upload.key), filename=upload.filename)
         # Only after the commit: a rolled-back discard must find its file.
         transaction.on_commit(lambda: delete_files(upload))
@@ -352,6 +461,7 @@ def _preview(bundle: formats.Bundle) -> dict[str, Any]:
                 "not_judged": sum(bool(sentence.rule) for own in cuts.values() for sentence in own),
                 "references": len(topic.references),
                 "summaries": len(topic.summaries),
+                "without_text": sum(not summary.is_known for summary in topic.summaries),
                 "content_units": len(topic.pyramid.pyramid.scus) if topic.pyramid else 0,
                 "annotated": len(topic.pyramid.peers) if topic.pyramid else 0,
                 "texts": texts,
@@ -377,7 +487,7 @@ def _preview(bundle: formats.Bundle) -> dict[str, Any]:
         "human_scores": len(bundle.human_scores),
         "preferences": len(bundle.preferences),
         "pyramids": len(bundle.pyramids),
-        "preferences_by_kind": Counter(map(kind_of, bundle.preferences)),
+        "preferences_by_kind": Counter(map(kind_of_annotator, bundle.preferences)),
         "remarks": [dataclasses.asdict(remark) for remark in bundle.remarks],
     }
 

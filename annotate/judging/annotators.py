@@ -12,7 +12,8 @@ from django.utils.translation import gettext as _
 
 from annotate import invitations
 from annotate.judging.drawing import give_up
-from annotate.models import Annotator, Assignment, Invitation, Item, Study, Tally
+from annotate.judging.reach import look_ahead
+from annotate.models import Annotator, Assignment, Invitation, Study, Tally
 from annotate.refusal import Refusal
 
 if TYPE_CHECKING:
@@ -39,20 +40,23 @@ def join(
     """
     if (annotator := _known(study, user, kind, pseudonym, form_token)) is not None:
         return annotator
+    annotator = Annotator(
+        study=study,
+        invitation=invitation,
+        user=user,
+        kind=kind,
+        pseudonym=pseudonym or new_pseudonym(),
+        key=_key_of(study, user, form_token) if form_token else uuid4(),
+    )
+    if kind == Annotator.Kind.HUMAN:
+        look_ahead(annotator)  # before the study is locked: it takes longer than all else
     try:
         with transaction.atomic():
             Study.objects.select_for_update(no_key=True).get(pk=study.pk)
             if invitation is not None:
                 invitations.use(invitation)
-            return Annotator.objects.create(
-                study=study,
-                invitation=invitation,
-                user=user,
-                kind=kind,
-                pseudonym=pseudonym or new_pseudonym(),
-                pace=Item.objects.pace(study),
-                key=_key_of(study, user, form_token) if form_token else uuid4(),
-            )
+            annotator.save(force_insert=True)
+            return annotator
     except (IntegrityError, Refusal) as error:
         if (annotator := _known(study, user, kind, pseudonym, form_token)) is not None:
             return annotator  # they joined in another tab, or by another click, just now
@@ -60,12 +64,6 @@ def join(
             raise
         message = _("This name is already used in the study.")
         raise Refusal(message, "taken", {"pseudonym": [message]}) from error
-
-
-def newcomer(study: Study) -> Annotator:
-    """An unsaved annotator, to estimate how many pairs there are for them, and how long these take."""
-    quota = min(study.pairs_per_annotator, Item.objects.pairs(study))
-    return Annotator(study=study, pace=Item.objects.pace(study), quota=quota)
 
 
 def joined_by(study: Study, user: User | None, form_token: UUID | None) -> Annotator | None:

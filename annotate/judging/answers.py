@@ -72,12 +72,14 @@ def record_judgment(
     *,
     why: str = "",
     note: str = "",
+    confidence: float | None = None,
     draws: bool = False,
     showing: Assignment | None = None,
 ) -> Recorded:
     """Store an answer, in one transaction. (assignment, revision) stands for one answer.
 
-    `why`: the reasons that were tapped, with commas between them; `note`: the reason in the annotator's own words.
+    `why`: the reasons that were tapped, with commas between them; `note`: the reason in the annotator's own words;
+    `confidence`: a machine's, from 0 to 1.
 
     A repeated answer is reported as stored; for a different one, the answer that stands is returned. Work that was done
     is never refused: an answer after the end of its lease takes its place again if one is left, and is kept as surplus
@@ -92,7 +94,7 @@ def record_judgment(
     """
     if answer not in ANSWERS:
         raise ValueError(f"not an answer: {answer!r}")
-    given = Judgment(assignment=assignment, revision=revision, answer=answer, seconds=seconds)
+    given = Judgment(assignment=assignment, revision=revision, answer=answer, seconds=seconds, confidence=confidence)
     if why or note:
         given.why, given.note = _reason(assignment.annotator.study, why, note)
     try:
@@ -324,5 +326,7 @@ def skip(assignment: Assignment, reason: str, report: str = "", note: str = "") 
         annotator.previous = assignment.key
         annotator.save(update_fields=["skipped", "skips_in_a_row", "previous"])
         if report:
-            ReportedPair.objects.create(assignment=assignment, reason=report, note=note, at=item_set.now)
+            ReportedPair.objects.create(
+                study_id=annotator.study_id, assignment=assignment, reason=report, note=note, at=item_set.now
+            )
     return True

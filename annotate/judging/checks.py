@@ -78,7 +78,7 @@ def is_practising(annotator: Annotator) -> bool:
 
 def practice_pairs(study: Study) -> QuerySet[GoldPair]:
     """The study's practice pairs, in the order in which they are shown."""
-    return _prepared(study, GoldPair.Use.TRAINING).order_by("pk")
+    return prepared(study, GoldPair.Use.TRAINING).order_by("pk")
 
 
 def practice(annotator: Annotator) -> Iterator[Check]:
@@ -130,17 +130,17 @@ def candidates(annotator: Annotator, reason: str | None) -> Iterator[Check]:
 
 def _gold(annotator: Annotator) -> Iterator[Check]:
     """Gold pairs that the annotator has not seen, those of their current item set first."""
-    gold_pairs = _prepared(annotator.study, GoldPair.Use.GOLD)
+    gold_pairs = prepared(annotator.study, GoldPair.Use.GOLD)
     seen = set(Assignment.objects.filter(annotator=annotator).values_list("pair__first", "pair__second"))
     unseen = [row for row in gold_pairs if Pair.in_order(row.better_id, row.worse_id) not in seen]
     yield from map(_check_of, _here_first(annotator, unseen)[:TRIES])
 
 
-def _prepared(study: Study, use: str) -> QuerySet[GoldPair]:
-    """Pairs that were prepared for a use, of texts that are still judged."""
+def prepared(study: Study, *uses: str) -> QuerySet[GoldPair]:
+    """Pairs that were prepared for these uses, of texts that are still judged."""
     of_summaries = [about == "summaries" for about in study.questions]
-    rows = GoldPair.objects.filter(item_set__study=study, item_set__tally__of_summaries__in=of_summaries, use=use)
-    return rows.filter(better__not_judged="", worse__not_judged="")
+    rows = GoldPair.objects.filter(item_set__study=study, item_set__tally__of_summaries__in=of_summaries)
+    return rows.filter(use__in=uses, better__not_judged="", worse__not_judged="")
 
 
 def _check_of(gold_pair: GoldPair) -> Check:

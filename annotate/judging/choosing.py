@@ -77,7 +77,7 @@ def choose(
 
     The suggestions include the study's share of random pairs; with more, their design weights would be wrong. A quick
     look tries a few pairs, at a cost that does not grow with what is stored; a `thorough` one checks everything left.
-    With `shared`, a pair that another annotator has judged is first, if there is one.
+    With `shared`, only a pair that another annotator has judged.
     """
     study = annotator.study
     takes_places = annotator.kind == Annotator.TAKES_PLACES
@@ -87,8 +87,8 @@ def choose(
         return None
     if thorough and (lapsed := _lapsed(item_set, annotator)) is not None:
         return lapsed
-    if shared and (another := _of_another(item_set, annotator)) is not None:
-        return another
+    if shared:
+        return _of_another(item_set, annotator)
     if study.judgments_per_pair > 1 and (started := _started(item_set, annotator, thorough)) is not None:
         return started
     if candidates.choice is not None:
@@ -126,8 +126,17 @@ def _has_their_share(item_set: LockedItemSet, annotator: Annotator, most: int, t
         return True
     joined = Annotator.objects.filter(study=study.pk, excluded_at=None, kind=annotator.kind).count()
     item_sets = Tally.objects.filter(item_set__study=study.pk, of_summaries=item_set.of_summaries).count()
-    share = max(least, 3 * most / joined, annotator.pairs_wanted / item_sets)
-    return given >= (max(FEW, min(share, MOST_OF_SUMMARIES * most)) if item_set.of_summaries else share)
+    return given >= share_of(annotator, most, joined, item_sets, of_summaries=item_set.of_summaries)
+
+
+def share_of(annotator: Annotator, most: int, joined: int, item_sets: int, *, of_summaries: bool) -> float:
+    """The most that an annotator gives of a set that needs `most` judgments, once they have their share of all others.
+
+    `joined`: annotators of their kind; `item_sets`: of the kind of this one.
+    """
+    least = max(annotator.study.person_cap * most, FEW)
+    share = max(least, 3 * most / max(joined, 1), annotator.pairs_wanted / item_sets)
+    return max(FEW, min(share, MOST_OF_SUMMARIES * most)) if of_summaries else share
 
 
 def _have_room_elsewhere(item_set: LockedItemSet, annotator: Annotator, least: float) -> bool:

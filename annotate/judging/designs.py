@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from contextlib import suppress
 from functools import cache
 
@@ -43,13 +43,23 @@ def systems_by_number(item_set_id: int) -> dict[int, tuple[str, ...]]:
     return {number: tuple(systems) for number, systems in rows}
 
 
-def systems_to_name(item_set_id: int) -> dict[int, tuple[str, ...]]:
-    """The names of the systems by the set's design numbers, without the design of all systems that the topic has now:
-    a file need not name these.
+def systems_to_name(item_sets: Collection[int]) -> dict[int, dict[int, tuple[str, ...]]]:
+    """The names of the systems by item set and by its design numbers, without the design of all systems that the topic
+    has now: a file need not name these.
     """
-    numbers = systems_by_number(item_set_id)
-    every = _systems_of(item_set_id) if numbers else ()
-    return {number: systems for number, systems in numbers.items() if systems != every}
+    numbers: dict[int, dict[int, tuple[str, ...]]] = {key: {} for key in item_sets}
+    rows = Design.objects.filter(item_set__in=item_sets).values_list("item_set", "number", "systems")
+    for key, number, systems in rows:
+        numbers[key][number] = tuple(systems)
+    every: dict[int, list[str]] = {key: [] for key, own in numbers.items() if own}
+    if every:
+        summaries = Summary.objects.filter(topic__in=every).order_by()
+        for topic, system in summaries.values_list("topic", "system__name"):
+            every[topic].append(system)
+    return {
+        key: {number: systems for number, systems in own.items() if systems != tuple(sorted(every[key]))}
+        for key, own in numbers.items()
+    }
 
 
 def _systems_of(item_set_id: int) -> tuple[str, ...]:

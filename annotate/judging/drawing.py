@@ -23,6 +23,7 @@ from annotate.judging.choosing import FEW, SHARED, TRIES, chance, choose, draw_b
 from annotate.judging.no_pair import NoPair
 from annotate.models import Annotator, Assignment, Item, LockedItemSet, Study, Tally
 from annotate.models.judging import LAPSED
+from preferendum.results.planning import RUNS
 
 State = Assignment.State
 #: Chooses a pair of a locked item set for a locked annotator.
@@ -30,11 +31,6 @@ Choose = Callable[[LockedItemSet, Annotator, Candidates], Choice | None]
 
 #: How long a drawn pair is kept for its annotator.
 LEASE = timedelta(seconds=settings.LEASE_SECONDS)
-#: Pairs before another topic: enough to learn a subject, few enough not to tire of it.
-#: Where a study compares both sentences and summaries, so many pairs before the kind may change, too.
-RUN = 10
-#: The same by whether they are of summaries, which take longer to read.
-RUNS = {False: RUN, True: 5}
 
 
 def draw(annotator: Annotator, *, besides: Assignment | None = None) -> Assignment | NoPair:
@@ -94,17 +90,27 @@ def draw_with_answer(
     check = due(annotator, judged + annotator.skipped)
     if check not in (None, SHARED):
         return draw_from(None, annotator, shown)
-    shared = check == SHARED
-    if judged % RUNS[item_set.of_summaries]:
+    shared, about, changes = check == SHARED, item_set.of_summaries, False
+    if annotator.study.compares == "both" and judged:
+        about = annotator.is_about_summaries(judged)
+        changes = about != annotator.is_about_summaries(judged - 1)
+    if judged % RUNS[about] and not changes:
         key = item_set.pk if shown is None else shown.item_set_id
+        if (judged - 1) % RUNS[about] and due(annotator, judged - 1 + annotator.skipped) == SHARED:
+            # The last pair may have been of another set: the run continues where it was.
+            if shown is None:
+                return draw_from(None, annotator, shown)
+            key = item_set.pk if item_set.of_summaries == about else key
         return draw_from(
             item_set if key == item_set.pk else Tally.objects.lock(key, wait=False),
             annotator,
             shown,
             partial(choose, shared=shared),
         )
+    if shared:
+        return draw_from(None, annotator, shown)
     item_sets = (Tally.objects.lock(key, wait=False) for key in _sets_in_turn(annotator, shown, thorough=False))
-    return draw_from(next(filter(None, item_sets), None), annotator, shown, partial(_choose_tidily, shared=shared))
+    return draw_from(next(filter(None, item_sets), None), annotator, shown, _choose_tidily)
 
 
 def leased(*, ahead: bool) -> AbstractContextManager[None]:
@@ -119,8 +125,9 @@ def leased(*, ahead: bool) -> AbstractContextManager[None]:
 # Reasons for no pair
 
 
-def why_no_pair(annotator: Annotator, *, ahead: int = 0) -> NoPair | None:
-    """Why this annotator gets no pair at present, if so; `ahead` pairs count as judged already."""
+def why_no_pair(annotator: Annotator, *, ahead: int | None = 0) -> NoPair | None:
+    """Why this annotator gets no pair at present, if so; `ahead` pairs count as judged already, None: their quota is no
+    limit."""
     if annotator.excluded_at is not None:
         return NoPair.EXCLUDED
     if annotator.paused_at is not None:
@@ -134,15 +141,7 @@ def why_no_pair(annotator: Annotator, *, ahead: int = 0) -> NoPair | None:
         return NoPair.SCREENED_OUT
     if 0 < annotator.study.skips_in_a_row <= annotator.skips_in_a_row:
         return NoPair.SKIPPED
-    return None if annotator.judged + ahead < annotator.pairs_wanted else NoPair.DONE
-
-
-def why_nobody_begins(study: Study) -> NoPair | None:
-    """Why a new annotator would get no pair at present, as far as is known without drawing one."""
-    newcomer = Annotator(study=study)
-    if (reason := why_no_pair(newcomer)) is not None:
-        return reason
-    return None if Tally.objects.filter(item_set__study=study).with_room(newcomer).exists() else NoPair.NO_WORK
+    return None if ahead is None or annotator.judged + ahead < annotator.pairs_wanted else NoPair.DONE
 
 
 def _judged_within_an_hour(annotator: Annotator) -> bool:
@@ -192,9 +191,12 @@ def _ways(annotator: Annotator, besides: Assignment | None) -> Iterator[tuple[in
     else:
         for check in checks.candidates(annotator, due_now):
             yield check.item_set_id, partial(checks.choose, check)
+        if due_now == SHARED:
+            for item_set_id in _sets_with_others(annotator, besides):
+                yield item_set_id, partial(choose, shared=True)
     for thorough in (False, True):
         for item_set_id in _sets_in_turn(annotator, besides, thorough):
-            yield item_set_id, partial(_choose_tidily, thorough=thorough, shared=due_now == SHARED)
+            yield item_set_id, partial(_choose_tidily, thorough=thorough)
 
 
 def _choose_tidily(
@@ -207,35 +209,70 @@ def _choose_tidily(
 
 def _sets_in_turn(annotator: Annotator, besides: Assignment | None, thorough: bool) -> Iterator[int]:
     """The current set until the annotator has judged a run of it; then those that they judged least, the least filled
-    ones first, and last those whose pairs say almost nothing more about systems.
+    ones first, and last those whose pairs say almost nothing more about systems. Those of the kind whose turn it is
+    are before all others.
 
     `thorough`: full ones with an expired lease, too; nothing else would free its place.
     """
     lapsed = Q(Exists(Assignment.objects.filter(LAPSED, item_set=OuterRef("item_set")))) if thorough else None
-    current = besides.item_set_id if besides else checks.set_read(annotator)
-    judged, of_summaries = annotator.judged + (besides is not None), _is_of_summaries(annotator, current)
-    stay = current is not None and judged % RUNS[of_summaries] != 0
+    current = _set_of_run(annotator, besides)
+    judged, is_current = annotator.judged + (besides is not None), _is_of_summaries(annotator, current)
+    of_summaries = annotator.is_about_summaries(judged)
+    goes_on = current is not None and judged % RUNS[is_current] != 0
+    stay = goes_on and is_current == of_summaries
     if stay and current is not None:
         yield current
-    if judged % RUN == 0 and annotator.study.compares == "both":
-        of_summaries = chance.random() < annotator.study.summary_share
     item_sets = Tally.objects.with_room(annotator, lapsed).filter(item_set__study=annotator.study_id)
     columns = "filled", "item_set_id", "item_set__progress__is_told", "of_summaries"
     filled = list(item_sets.values_list(*columns))
     # Those that are new to the annotator first; item sets that differ by less than a run count as equally filled.
     chance.shuffle(filled)
-    own = Assignment.objects.filter(annotator=annotator, holds_place=True).order_by().values("item_set")
-    given = dict(own.annotate(given=Count("pk")).values_list("item_set", "given"))
+    given = _given(annotator)
 
     def order(row: tuple[int, int, bool, bool]) -> tuple[bool | int, ...]:
         filled, item_set_id, is_told, about = row
         new = given.get(item_set_id, 0) // FEW
-        return about != of_summaries, item_set_id == current, bool(is_told), new, filled // RUNS[about]
+        return (
+            about != of_summaries,
+            (item_set_id == current) != goes_on,
+            bool(is_told),
+            new,
+            filled // RUNS[about],
+        )
 
     filled.sort(key=order)
     for _taken, item_set_id, *_rest in filled:
         if not (stay and item_set_id == current):
             yield item_set_id
+
+
+def _sets_with_others(annotator: Annotator, besides: Assignment | None) -> list[int]:
+    """The current set, then a few others of the kind whose turn it is in which other annotators judge."""
+    current = _set_of_run(annotator, besides)
+    of_summaries = annotator.is_about_summaries(annotator.judged + (besides is not None))
+    rows = Tally.objects.with_room(annotator).filter(item_set__study=annotator.study_id, of_summaries=of_summaries)
+    given, columns = _given(annotator), ("item_set_id", "filled")
+    others = [key for key, filled in rows.values_list(*columns) if filled > given.get(key, 0)]
+    chance.shuffle(others)
+    return sorted(others, key=lambda key: key != current)[: checks.TRIES + 1]
+
+
+def _set_of_run(annotator: Annotator, besides: Assignment | None) -> int | None:
+    """The set of the last pair, `besides` or the newest one; of the pair before it, if the last one was shared with
+    another annotator within a run, perhaps in another set."""
+    before = annotator.judged + (besides is not None) - 1
+    newest = Assignment.objects.filter(annotator=annotator).order_by("-pk").values_list("item_set", flat=True)
+    last = list(newest[:2])
+    within = before > 0 and before % RUNS[annotator.is_about_summaries(before)]
+    if len(last) == 2 and within and due(annotator, before + annotator.skipped) == SHARED:
+        return last[1]
+    return besides.item_set_id if besides else next(iter(last), None)
+
+
+def _given(annotator: Annotator) -> dict[int, int]:
+    """How many judgments and leases of theirs that count each item set has."""
+    own = Assignment.objects.filter(annotator=annotator, holds_place=True).order_by().values("item_set")
+    return dict(own.annotate(given=Count("pk")).values_list("item_set", "given"))
 
 
 def _is_of_summaries(annotator: Annotator, item_set_id: int | None) -> bool:

@@ -7,9 +7,11 @@ have then.
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import TYPE_CHECKING
 
 from django.db import transaction
+from django.db.models import Q
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
@@ -93,12 +95,13 @@ def _decide(annotator: Annotator, user: User, reason: str, *, excluded: bool) ->
 
 
 def _judged(annotator: Annotator, item_sets: list[int]) -> dict[int, int]:
-    """How many of the annotator's answers would count in each item set; item sets without any are left out."""
-    rows = Assignment.objects.filter(annotator=annotator, state=Assignment.State.JUDGED, holds_place=True)
-    judged: dict[int, int] = dict.fromkeys(item_sets, 0)
-    for item_set_id in rows.values_list("item_set_id", flat=True):
-        judged[item_set_id] += 1
-    return {item_set_id: number for item_set_id, number in judged.items() if number}
+    """How many of the annotator's answers would count in each item set; also 0, where all are about copies."""
+    figures_say = Q(holds_place=True) | Q(reason=Assignment.Reason.IMPORTED)
+    rows = Assignment.objects.filter(figures_say, annotator=annotator, state=Assignment.State.JUDGED)
+    judged = Counter[int]()
+    for item_set_id, holds_place in rows.filter(item_set__in=item_sets).values_list("item_set_id", "holds_place"):
+        judged[item_set_id] += holds_place
+    return judged
 
 
 def _count_afresh(annotator: Annotator, judged: dict[int, int]) -> None:

@@ -11,7 +11,7 @@ from datetime import UTC, datetime
 from typing import Any, TypeVar
 
 from django.db import connection, transaction
-from django.db.models import Count, F, OuterRef, Q, Subquery, Sum
+from django.db.models import Count, F, Max, OuterRef, Q, Subquery, Sum
 from django.db.models.functions import Coalesce, Greatest
 from django.utils import timezone
 
@@ -24,6 +24,7 @@ from annotate.models import Annotator, Assignment, Item, ItemSet, Judgment, Pair
 from annotate.models.judging import order_of
 from preferendum.formats.answers import LETTERS
 from preferendum.formats.checks.text import visible
+from preferendum.formats.judge import Judge, judge_in, judge_of, kept_of
 from preferendum.formats.readers.preferences import REASONS, drawn_for, kind_of, weight_of
 from preferendum.formats.records import Of, Preference
 
@@ -64,8 +65,9 @@ class Located:
 class Arrivals:
     """Judgments that were made elsewhere, in the order in which they are stored, with their annotators.
 
-    `sums`: by author, how many there are and how many seconds they read. `earlier`: the keys of annotators of an
-    earlier import. `upload`: their upload, if it is not stored in one transaction.
+    `sums`: by author, how many there are and how many seconds they read. `descriptions`: what is known of machines.
+    `earlier`: the keys of annotators of an earlier import. `upload`: their upload, if it is not stored in one
+    transaction.
     """
 
     study: Study
@@ -73,6 +75,7 @@ class Arrivals:
     item_sets: frozenset[int]
     sums: Mapping[Author, tuple[int, float]]
     annotators: Mapping[Author, Annotator]
+    descriptions: Mapping[Author, Judge]
     earlier: frozenset[int]
     upload: Upload | None
 
@@ -127,6 +130,12 @@ def count_in(arrivals: Arrivals, besides: Iterable[int] = ()) -> None:
         by_kind[author[0]] += judged
         if arrivals.annotators[author].pk in arrivals.earlier:
             add_up(arrivals.annotators[author].pk, judged, seconds)
+    described = {arrivals.annotators[author]: kept_of(judge) for author, judge in arrivals.descriptions.items()}
+    new = {annotator: kept for annotator, kept in described.items() if annotator.judge is None}
+    for annotator, kept in new.items():
+        Annotator.objects.filter(pk=annotator.pk).update(judge=kept)
+    for annotator, kept in new.items():
+        note(arrivals.study, None, "describe judge", annotator=annotator.pseudonym, judge=kept)
     for kind, judgments in sorted(by_kind.items()):
         note(arrivals.study, None, "import judgments", kind=kind, judgments=judgments)
 
@@ -181,7 +190,8 @@ def _with_sentences(
     item_set_id: int, preferences: Iterable[Preference], kind: str, pseudonym: str
 ) -> Iterator[Located]:
     ids = sentence_ids(item_set_id)
-    words = {pk: visible(text) for pk, text in Item.objects.filter(item_set=item_set_id).values_list("pk", "text")}
+    with_text = Item.objects.filter(item_set=item_set_id).exclude(not_judged=Item.NotJudged.NO_TEXT)
+    words = {pk: visible(text) for pk, text in with_text.values_list("pk", "text")}
     for preference in preferences:
         try:
             left, right = ids[preference.a], ids[preference.b]
@@ -190,7 +200,7 @@ def _with_sentences(
         if left == right:
             raise UnknownSentence(f"{preference.a!r} is compared with itself")
         author = (kind_of(preference, kind), preference.annotator or pseudonym)
-        of_copies = words[left] == words[right]
+        of_copies = left in words and words[left] == words.get(right)
         yield Located(
             _without_kind(preference), author, item_set_id, Pair.in_order(left, right), left > right, of_copies
         )
@@ -205,18 +215,20 @@ def _without_kind(preference: Preference) -> Preference:
 def _arrivals(study: Study, rows: Sequence[Located], upload: Upload | None = None) -> Arrivals:
     """The located judgments with their sums and annotators; creates missing annotators."""
     sums = _sums(rows)
-    annotators, earlier = _annotators(study, sums, upload)
-    return Arrivals(study, rows, frozenset(row.item_set for row in rows), sums, annotators, earlier, upload)
+    described = [row for row in rows if "judge" in row.preference.extra and _is_machine(row)]
+    judges = {row.author: judge_in([row.preference]) for row in reversed(described)}  # the first one says it
+    annotators, earlier = _annotators(study, sums, judges, upload)
+    return Arrivals(study, rows, frozenset(row.item_set for row in rows), sums, annotators, judges, earlier, upload)
 
 
 @transaction.atomic
 def _annotators(
-    study: Study, sums: Mapping[Author, tuple[int, float]], upload: Upload | None
+    study: Study, sums: Mapping[Author, tuple[int, float]], judges: Mapping[Author, Judge], upload: Upload | None
 ) -> tuple[dict[Author, Annotator], frozenset[int]]:
     """An annotator for each author: one of an earlier import (returns the keys of these), or a new one.
 
     Annotators who judged here are never matched, whatever their name; nor are those of an upload that is still being
-    stored.
+    stored, and machines of another model, version, prompt or temperature.
     """
     everybody = {annotator.pseudonym: annotator for annotator in Annotator.objects.filter(study=study)}
     own = {name: row for name, row in everybody.items() if upload is not None and row.upload_id == upload.pk}
@@ -226,12 +238,24 @@ def _annotators(
     annotators: dict[Author, Annotator] = {}
     for author, (judged, seconds) in sorted(sums.items(), key=lambda own: (own[0][0], order_of(own[0][1]))):
         kind, name = author
-        annotator = others.get(name)
-        if annotator is None or not annotator.imported or annotator.kind != kind or annotator.upload_id in unfinished:
+        annotator, judge = others.get(name), judges.get(author, Judge())
+        if (
+            annotator is None
+            or not annotator.imported
+            or annotator.kind != kind
+            or (annotator.upload_id in unfinished or judge.contradicts(judge_of(annotator.judge)))
+        ):
             called = _free_name(name, taken)
             taken.add(called)
             annotator = own.get(called) or Annotator(
-                study=study, kind=kind, pseudonym=called, imported=True, upload=upload, judged=judged, seconds=seconds
+                study=study,
+                kind=kind,
+                pseudonym=called,
+                imported=True,
+                is_unnamed=not name,
+                upload=upload,
+                judged=judged,
+                seconds=seconds,
             )
         annotators[author] = annotator
     new = [annotator for annotator in annotators.values() if annotator.pk is None]
@@ -286,15 +310,21 @@ def _store(arrivals: Arrivals, item_set_id: int, rows: Sequence[Located]) -> Non
         "answer": [LETTERS[row.preference.winner] for row in rows],
         "seconds": [row.preference.seconds for row in rows],
         "at": at,
-        "extra": [json.dumps(extra) if (extra := _unknown(row.preference)) else None for row in rows],
+        "extra": [json.dumps(extra) if (extra := _unknown(row)) else None for row in rows],
+        "confidence": [row.preference.extra.get("confidence") if _is_machine(row) else None for row in rows],
         **{key: [row.preference.extra.get(key, "") for row in rows] for key in REASONS},
     }
     put(Judgment, (), answered | _alike(rows, {"item_set_id": item_set_id, "revision": 1}))
 
 
-def _unknown(preference: Preference) -> dict[str, Any]:
+def _is_machine(row: Located) -> bool:
+    return row.author[0] == Annotator.Kind.MACHINE
+
+
+def _unknown(row: Located) -> dict[str, Any]:
     """What has no column of its own in a judgment."""
-    return {key: value for key, value in preference.extra.items() if key not in REASONS}
+    columns = (*REASONS, "confidence", "judge") if _is_machine(row) else REASONS
+    return {key: value for key, value in row.preference.extra.items() if key not in columns}
 
 
 def _alike(rows: Sequence[Located], values: Mapping[str, Any]) -> dict[str, Sequence[Any]]:
@@ -377,9 +407,10 @@ def make_pairs(item_set_id: int, wanted: set[Two]) -> dict[Two, Pair]:
 def _occasions(annotators: Sequence[int], pairs: Sequence[int]) -> list[int]:
     """The number of the occasion for each annotator and pair: the next free one."""
     wanted, by = list(zip(annotators, pairs, strict=True)), ("annotator_id", "pair_id")
+    stored = Assignment.objects.filter(annotator__in=set(annotators), pair__in=set(pairs)).order_by().values_list(*by)
     following: Counter[Two] = Counter()
-    for annotator, pair, occasion in find(Assignment, by, set(wanted), (*by, "occasion")):
-        following[annotator, pair] = max(following[annotator, pair], occasion + 1)
+    for annotator, pair, last in stored.annotate(Max("occasion")):
+        following[annotator, pair] = last + 1
     occasions = []
     for both in wanted:
         occasions.append(following[both])

@@ -21,6 +21,7 @@ class NoPair(enum.StrEnum):
 
     DONE = "done"  # they judged as many pairs as were wanted
     NO_WORK = "no_work"  # every pair that they could judge is judged, or leased to another annotator
+    NO_TEXTS = "no_texts"  # only answers were imported, without what they are about
     PAUSED = "paused"
     CLOSED = "closed"
     EXCLUDED = "excluded"
@@ -72,6 +73,12 @@ TOLD = {
         Outcome.NO_WORK,
         may_undo=True,
         may_ask_again=True,
+    ),
+    NoPair.NO_TEXTS: Told(
+        _("There is nothing to judge here"),
+        _("This study shows answers that were given elsewhere. It has no texts, so it needs nobody to judge."),
+        Outcome.NO_WORK,
+        is_final=True,
     ),
     NoPair.PAUSED: Told(_("The study is paused"), _("The researchers have paused the study. Please come back later.")),
     NoPair.CLOSED: Told(

@@ -16,6 +16,7 @@ from annotate.judging.drawing import LEASE
 from annotate.judging.importing import BATCH, Two, add_up, make_pairs, moment, recount_places, sentence_ids
 from annotate.models import Annotator, Assignment, GoldPair, Item, ItemSet, Judgment, Pair, ReportedPair, Study
 from preferendum.formats.answers import UNDONE
+from preferendum.formats.judge import kept_of
 from preferendum.formats.records import design_weight
 
 if TYPE_CHECKING:
@@ -57,7 +58,7 @@ def restore(study: Study, archive: StudyArchive, history: Mapping[int, Item]) ->
     assignments = _restore_assignments(shown, annotators, last)
     _store_answers(assignments, answers)
     _add_up(assignments, last)
-    _restore_reported_pairs(archive, assignments)
+    _restore_reported_pairs(study, archive, assignments)
     _restore_gold_pairs(archive, item_sets, named)
     for item_set_id in sorted(item_sets.values()):
         recount_places(study, item_set_id)
@@ -76,6 +77,8 @@ def _restore_annotators(study: Study, archive: StudyArchive) -> dict[str, Annota
                 joined_at=moment(record.joined_at, now),
                 excluded_at=moment(record.excluded_at, now) if record.excluded_at else None,
                 imported=record.pseudonym not in shown_here,
+                is_unnamed=record.unnamed,
+                judge=kept_of(record.judge),
             )
             for record in archive.annotators
         ],
@@ -155,6 +158,7 @@ def _store_answers(assignments: Mapping[str, Assignment], answers: Sequence[Answ
                 extra=dict(answer.extra) or None,
                 why=answer.why,
                 note=answer.note,
+                confidence=answer.confidence,
             )
             for key, answer in answers
         ),
@@ -175,11 +179,12 @@ def _add_up(assignments: Mapping[str, Assignment], last: Mapping[str, JudgmentRe
         Annotator.objects.filter(pk=annotator_id).update(skipped=skipped)
 
 
-def _restore_reported_pairs(archive: StudyArchive, assignments: Mapping[str, Assignment]) -> None:
+def _restore_reported_pairs(study: Study, archive: StudyArchive, assignments: Mapping[str, Assignment]) -> None:
     now = timezone.now()
     ReportedPair.objects.bulk_create(
         (
             ReportedPair(
+                study=study,
                 assignment=assignments[record.assignment],
                 reason=record.reason,
                 note=record.note,

@@ -67,6 +67,9 @@ def has_room(item_set_id: int, annotator: Annotator) -> bool:
 def take_place(assignment: Assignment) -> bool:
     """Take a place of its pair and one of its item set, if both have one left. The tally must be locked."""
     annotator = assignment.annotator
+    of_pair = Assignment.objects.in_place().filter(pair=assignment.pair_id, annotator__kind=Annotator.TAKES_PLACES)
+    if annotator.kind == Annotator.Kind.MACHINE and of_pair.exists():
+        return True  # it may be asked for every pair that people judged
     pair = Pair.objects.with_place(annotator).filter(pk=assignment.pair_id)
     if not has_room(assignment.item_set_id, annotator) or not pair.exists():
         return False

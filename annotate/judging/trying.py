@@ -14,6 +14,7 @@ from annotate.judging import tallies
 from annotate.judging.annotators import new_pseudonym
 from annotate.judging.checks import Check, choose
 from annotate.judging.drawing import lease
+from annotate.judging.reach import look_ahead
 from annotate.models import Annotator, Assignment, Item, Judgment, Pair, Study, Tally
 
 if TYPE_CHECKING:
@@ -31,21 +32,22 @@ def start_trial(study: Study, user: User | None = None, pairs: Sequence[tuple[It
 
     These `pairs`, of one item set, are first, in this order and on these sides.
     """
-    quota = min(study.pairs_per_annotator, LONGEST)
-    trial = Annotator.objects.create(
-        study=study,
-        user=user,
-        kind=Annotator.TRIAL,
-        pseudonym=new_pseudonym(),
-        quota=quota,
-        pace=Item.objects.pace(study),
-    )
+    trial = next_trial(study)
+    trial.user, trial.pseudonym = user, new_pseudonym()
+    trial.save()
     item_set = Tally.objects.lock(pairs[0][0].item_set_id) if pairs else None
     for left, right in pairs:
         first, second = Pair.in_order(left.pk, right.pk)
         check = Check(left.item_set_id, first, second, Assignment.Reason.RANDOM, swapped=left.pk != first)
         if item_set is not None and (choice := choose(check, item_set, trial)):
             lease(choice, item_set, trial)
+    return trial
+
+
+def next_trial(study: Study) -> Annotator:
+    """An unsaved trial, to tell how many pairs it would have, and how long these take."""
+    trial = Annotator(study=study, kind=Annotator.TRIAL, quota=min(study.pairs_per_annotator, LONGEST))
+    look_ahead(trial)
     return trial
 
 

@@ -14,6 +14,7 @@ from annotate.models.study import sum_of_topics
 
 if TYPE_CHECKING:
     from django.contrib.auth.models import User
+    from django.db.models import QuerySet
 
 State = WhatIfQuestion.State
 #: How many of a study's questions are kept, about annotators and about each kind of them.
@@ -41,6 +42,11 @@ def latest(study: Study, kind: str) -> WhatIfQuestion | None:
     return WhatIfQuestion.objects.filter(study=study, kind=kind).order_by("pk").last()
 
 
+def asked(study: Study, keys: Iterable[int]) -> WhatIfQuestion | None:
+    """The newest question what would change without the annotators of these keys; None if there is none."""
+    return _current(WhatIfQuestion.objects.filter(study=study, kind="", leave_out=True), sorted(keys))
+
+
 def ask(study: Study, user: User, annotators: Iterable[Annotator], *, leave_out: bool = True) -> WhatIfQuestion:
     """The question what would change without these annotators (or with them again); a current one is reused.
 
@@ -59,13 +65,17 @@ def ask_kind(study: Study, user: User, kind: str) -> WhatIfQuestion:
 def _ask(study: Study, user: User, keys: list[int], *, leave_out: bool = True, kind: str = "") -> WhatIfQuestion:
     Study.objects.select_for_update(no_key=True).get(pk=study.pk)
     questions = WhatIfQuestion.objects.filter(study=study, kind=kind)
-    for earlier in questions.filter(leave_out=leave_out).order_by("-pk"):
-        if earlier.annotators == keys and earlier.state != State.FAILED and not is_old(earlier):
-            return earlier
+    if earlier := _current(questions.filter(leave_out=leave_out), keys):
+        return earlier
     question = WhatIfQuestion.objects.create(study=study, user=user, annotators=keys, leave_out=leave_out, kind=kind)
     kept = questions.order_by("-pk").values_list("pk", flat=True)[:KEPT]
     questions.exclude(pk__in=list(kept)).delete()
     return question
+
+
+def _current(questions: QuerySet[WhatIfQuestion], keys: list[int]) -> WhatIfQuestion | None:
+    alike = (own for own in questions.order_by("-pk") if own.annotators == keys and own.state != State.FAILED)
+    return next((own for own in alike if not is_old(own)), None)
 
 
 def note_progress(question: WhatIfQuestion, parts: Mapping[str, Any], topics: int) -> None:

@@ -9,13 +9,14 @@ from django.conf import settings
 from django.db import models
 from django.db.models.functions import Length
 from django.utils import timezone
+from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
 from annotate.database.keys import KeyIs
 from annotate.models.job import Job
 from annotate.models.study import Study
 from preferendum.formats.records import Of
-from preferendum.results.planning import CHARACTERS_A_WORD, SECONDS, seconds_of
+from preferendum.results.planning import CHARACTERS_A_WORD, seconds_of
 
 
 class TopicQuerySet(models.QuerySet["Topic"]):
@@ -47,7 +48,8 @@ class TopicQuerySet(models.QuerySet["Topic"]):
         """Cut topics with summaries that changed since metrics scored them. Adds the `wanted` version."""
         topics = self.cut().annotate(wanted=models.F("text_version") + models.F("peers_version"))
         is_behind = models.Q(metrics__isnull=True) | models.Q(metrics__version__lt=models.F("wanted"))
-        return topics.filter(is_behind, models.Exists(Summary.objects.filter(topic=models.OuterRef("pk"))))
+        own = Summary.objects.filter(topic=models.OuterRef("pk"), has_text=True)
+        return topics.filter(is_behind, models.Exists(own))
 
     def behind(self) -> Self:
         """Topics with newer data than sentences or scores, whatever the reason."""
@@ -83,6 +85,8 @@ NEEDS_DOCUMENTS = models.Q(sentence_set__tally__isnull=True)
 
 class Topic(models.Model):
     """What one set of source documents is about.
+
+    One without a name stands for imported answers that do not say what they are about.
 
     `text_version` rises whenever its texts or their cutting change; `cut_version` is the one that its sentences are of.
     `base`: the name of the topic with the earlier documents, if this one is its update.
@@ -130,7 +134,7 @@ class Topic(models.Model):
         ]
 
     def __str__(self) -> str:
-        return self.title or self.name
+        return self.title or self.name or gettext("Answers that name no topic")
 
     @property
     def prompt(self) -> str:
@@ -281,6 +285,10 @@ class SourceDocument(TopicText):
         return pieces
 
 
+#: The lengths of the texts of so many topics tell how long a pair of their study takes.
+TOPICS_READ = 50
+
+
 class ItemQuerySet(models.QuerySet["Item"]):
     def to_judge(self) -> Self:
         """Sentences that may be judged."""
@@ -292,34 +300,14 @@ class ItemQuerySet(models.QuerySet["Item"]):
 
     def paces(self, study: Study) -> dict[bool, float]:
         """The expected seconds for a pair of the study, by the words to read: of sentences (False), and of whole
-        summaries (True)."""
-        lengths = (
-            self.to_judge()
-            .filter(item_set__study=study, item_set__removal=None)
-            .aggregate(
-                of_sources=models.Avg(Length("text"), filter=models.Q(item_set__of="sentences")),
-                of_summaries=models.Avg(Length("text"), filter=models.Q(item_set__of="summaries")),
-            )
-        )
-        by_kind = {False: lengths["of_sources"], True: lengths["of_summaries"]}
-        return {kind: seconds_of(2 * length / CHARACTERS_A_WORD) for kind, length in by_kind.items() if length}
-
-    def pace(self, study: Study) -> float:
-        """The mean over the study's pairs, weighted by its shares of both kinds."""
-        shares = {False: 1.0, True: 0.0} if study.compares == "sentences" else {False: 0.0, True: 1.0}
-        if study.compares == "both":
-            shares = {False: 1 - study.summary_share, True: study.summary_share}
-        paces = {kind: pace for kind, pace in self.paces(study).items() if shares[kind]}
-        weight = sum(shares[kind] for kind in paces)
-        return sum(shares[kind] * pace for kind, pace in paces.items()) / weight if weight else SECONDS
-
-    def pairs(self, study: Study) -> int:
-        """The number of pairs that one annotator of the study can judge, at most."""
-        judged = self.to_judge().filter(item_set__in=ItemSet.objects.filter(study=study))
-        if study.compares != "both":
-            judged = judged.filter(item_set__of=study.compares)
-        numbers = judged.order_by().values_list("item_set").annotate(number=models.Count("pk"))
-        return sum(number * (number - 1) // 2 for _set, number in numbers)
+        summaries (True). The first topics tell: no page reads all texts of a large study."""
+        sets = ItemSet.with_unfinished.filter(study=study, removal=None).order_by("pk").values("pk")
+        first = [models.Q(item_set__in=sets.filter(of=of)[:TOPICS_READ]) for of in ("sentences", "summaries")]
+        means = [models.Avg(Length("text"), filter=own) for own in first]
+        lengths = self.to_judge().filter(first[0] | first[1]).aggregate(sentences=means[0], summaries=means[1])
+        return {
+            of == "summaries": seconds_of(2 * length / CHARACTERS_A_WORD) for of, length in lengths.items() if length
+        }
 
     def names(self) -> dict[int, str]:
         """Public names by key."""
@@ -332,6 +320,7 @@ class Item(models.Model):
 
     `<document>:<index>` is a sentence's public name, that of its system a summary's. `position`: its place in the set.
 
+    `turns`: the conversation that a summary was given as, if any; its `text` is then what the assistant says.
     `not_judged`: why it is not judged: the rule by which it looks like no sentence (`preferendum.formats.not_judged`),
     or by a researcher's decision; empty if it is judged.
     """
@@ -349,6 +338,7 @@ class Item(models.Model):
         HEADING = "heading", _("is a heading")
         FRAGMENT = "fragment", _("is a fragment of a sentence")
         DUPLICATE = "duplicate", _("repeats an earlier sentence of the topic")
+        NO_TEXT = "no-text", _("has no text here")
 
     item_set = models.ForeignKey(ItemSet, on_delete=models.CASCADE, related_name="items")
     document = models.ForeignKey(
@@ -359,6 +349,7 @@ class Item(models.Model):
     position = models.PositiveIntegerField()
     paragraph = models.PositiveIntegerField(default=0)
     text = models.TextField()
+    turns = models.JSONField(null=True, blank=True)
     not_judged = models.CharField(max_length=20, choices=NotJudged.choices, blank=True, default="")
 
     objects = ItemQuerySet.as_manager()
@@ -430,18 +421,29 @@ class System(models.Model):
 
 
 class Summary(StoredText, Uploaded):
-    """One system's summary of one topic. A person's may be a reference, too: then `reference` names it."""
+    """One system's summary of one topic. A person's may be a reference, too: then `reference` names it.
+
+    Without `has_text` only answers about it are known, as of votes whose file has no texts: nobody can judge it here.
+    `turns`: the conversation that it was given as, if any: [{"role", "content"}]. Its `text` is then what the assistant
+    says.
+    """
 
     topic = models.ForeignKey(Topic, on_delete=models.CASCADE, related_name="summaries")
     system = models.ForeignKey(System, on_delete=models.CASCADE, related_name="summaries")
+    has_text = models.BooleanField(default=True, editable=False)
     person = models.BooleanField(_("written by a person"), default=False)
     reference = models.CharField(_("is the reference"), max_length=200, blank=True)
+    turns = models.JSONField(null=True, blank=True)
     created_at = models.DateTimeField(default=timezone.now, editable=False)
 
     class Meta:
         verbose_name_plural = "summaries"
         ordering = ["topic__position", "system__name"]
         constraints = [models.UniqueConstraint(fields=["topic", "system"], name="summary_once_a_topic_and_system")]
+        indexes = [
+            models.Index(fields=["system"], name="summary_by_person", condition=models.Q(person=True)),
+            models.Index(fields=["topic"], name="summary_without_text", condition=models.Q(has_text=False)),
+        ]
 
     def __str__(self) -> str:
         return f"{self.system} · {self.topic}"
@@ -511,19 +513,21 @@ def upload_path(upload: Upload, filename: str) -> str:
 class Upload(Job):
     """A file for a study: read by the worker, confirmed by a person, then stored whole or not at all.
 
-    `preview`: {"topics": [{"name", "title", "documents", "sentences", "not_judged", "references", "summaries", and of
-    its Pyramid "content_units", "annotated": numbers}], "cuts": [{"topic", "document", "sentences": [[text, rule by
-    which it is not to be judged]], and where a person changed these "changed", "mended" (borders): true}] of the first
-    documents, "changes": how often, "systems": [names], "persons": number of all summaries that people wrote,
-    "metrics": [{"name", "scores"}], "assessors", "ratings": numbers of all who rated and of what they gave,
-    "summaries", "human_scores", "pyramids", "preferences": numbers of those for topics that the study has already or
-    (preferences) of all, "replacements": [{"kind", "topic", "name", "before", "after"}] of what exists and differs,
-    "replaced", "unchanged": {kind: number} of all that exists, "recuts": [{"topic", "kept", "gone", "new": numbers of
-    sentences, "judgments_kept", "judgments_lost"}] of topics whose documents are replaced, "asks_again": true where
-    that is no longer what was confirmed, "version", "removals": of the study's data when the file was read,
-    "scores_of_old_texts": number of human scores of summaries that are replaced, "drops_scores": whether these are
-    removed, "preferences_by_kind": {kind of annotators: number}, "remarks": [{"file", "said", "params"}]}.
-    `complaints`: [{"file", "line", "field", "found", "expected", "params"}], as in
+    `preview`: {"topics": [{"name", "title", "documents", "sentences", "not_judged", "references", "summaries",
+    "without_text" (of these), and of its Pyramid "content_units", "annotated": numbers}], "cuts": [{"topic",
+    "document", "sentences": [[text, rule by which it is not to be judged]], and where a person changed these "changed",
+    "mended" (borders): true}] of the first documents, "changes": how often, "systems": [names], "persons": number of
+    all summaries that people wrote, "metrics": [{"name", "scores"}], "assessors", "ratings": numbers of all who rated
+    and of what they gave, "summaries", "human_scores", "pyramids", "preferences": numbers of those for topics that the
+    study has already or (preferences) of all, "replacements": [{"kind", "topic", "name", "before", "after"}] of what
+    exists and differs, "replaced", "unchanged": {kind: number} of all that exists, "recuts": [{"topic", "kept", "gone",
+    "new": numbers of sentences, "judgments_kept", "judgments_lost"}] of topics whose documents are replaced,
+    "asks_again": true where that is no longer what was confirmed, "version", "removals": of the study's data when the
+    file was read, "scores_of_old_texts": number of human scores of summaries that are replaced, "drops_scores": whether
+    these are removed, "preferences_by_kind": {kind of annotators: number}, "remarks": [{"file", "said", "params"}]}.
+    `table`: of a file that is one, {"header", "rows": the first three, "roles": {column: role}, "is_certain"};
+    `columns`: {role: [columns]} as a person chose them. While it is not certain which column is what, the file is
+    `asked` about. `complaints`: [{"file", "line", "field", "found", "expected", "params"}], as in
     `preferendum.formats.records.Complaint`. `judgments_stored`: how many of its judgments are stored, while storing;
     None before and after. Meanwhile nobody sees anything of it. `baseline_words`: the length of the summaries by
     standard summarizers that the worker has to write into the file first; None for files that users sent, and once they
@@ -534,6 +538,7 @@ class Upload(Job):
 
     class State(models.TextChoices):
         WAITING = "waiting", _("waiting to be read")
+        ASKED = "asked", _("waiting for your choice of columns")
         READY = "ready", _("waiting for your confirmation")
         REFUSED = "refused", _("refused")
         CONFIRMED = "confirmed", _("being stored")
@@ -551,6 +556,8 @@ class Upload(Job):
     size = models.PositiveBigIntegerField()
     sha256 = models.CharField(max_length=64)
     state = models.CharField(max_length=10, choices=State.choices, default=State.WAITING)
+    table = models.JSONField(null=True, editable=False)
+    columns = models.JSONField(null=True, editable=False)
     preview = models.JSONField(default=dict)
     complaints = models.JSONField(default=list)
     baseline_words = models.PositiveSmallIntegerField(null=True, editable=False)

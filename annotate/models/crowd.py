@@ -94,21 +94,28 @@ class Consent(models.Model):
 class Questionnaire(models.Model):
     """A version of a study's questions to its annotators about themselves. The newest counts; it may be empty.
 
-    `questions`: records of `preferendum.formats.questionnaire`.
+    At most one has the questions of a platform to its participants; it changes with their answers. `questions`:
+    records of `preferendum.formats.questionnaire`.
     """
 
     class Place(models.TextChoices):
         BEFORE = "before", _("before the first pair")
         AFTER = "after", _("after the last pair")
+        PLATFORM = "platform", _("nobody here: a platform knows the answers")
 
     study = models.ForeignKey(Study, on_delete=models.CASCADE, related_name="questionnaires")
     version = models.PositiveIntegerField()
-    place = models.CharField(max_length=6, choices=Place.choices, default=Place.BEFORE)
+    place = models.CharField(max_length=8, choices=Place.choices, default=Place.BEFORE)
     questions = models.JSONField(default=list)
     at = models.DateTimeField()
 
     class Meta:
-        constraints = [models.UniqueConstraint(fields=["study", "version"], name="questionnaire_once_a_version")]
+        constraints = [
+            models.UniqueConstraint(fields=["study", "version"], name="questionnaire_once_a_version"),
+            models.UniqueConstraint(
+                fields=["study"], condition=models.Q(place="platform"), name="questionnaire_of_platform_once"
+            ),
+        ]
 
     def __str__(self) -> str:
         return f"{self.study} · {self.version}"
@@ -119,12 +126,18 @@ class Questionnaire(models.Model):
 
 
 class AnsweredQuestionnaire(models.Model):
-    """What one annotator said about themselves, by the texts of the questions of the version that they saw."""
+    """What one annotator said about themselves, by the texts of the questions of the version that they saw; or what
+    their platform says."""
 
-    annotator = models.OneToOneField(Annotator, on_delete=models.CASCADE, related_name="answered_questionnaire")
+    annotator = models.ForeignKey(Annotator, on_delete=models.CASCADE, related_name="answered_questionnaires")
     questionnaire = models.ForeignKey(Questionnaire, on_delete=models.CASCADE, related_name="answered")
     answers: models.JSONField[Any, Any] = models.JSONField(default=dict)
     at = models.DateTimeField()
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(fields=["annotator", "questionnaire"], name="answered_once_a_questionnaire")
+        ]
 
     def __str__(self) -> str:
         return f"{self.annotator} · {self.questionnaire.version}"
@@ -165,13 +178,17 @@ class Participation(models.Model):
 def version_of_groups() -> Combinable:
     """The version of all that groups of annotators rest on, for each study of a query.
 
-    It never falls: a withdrawal takes at most one answer away and counts twice.
+    It never falls: a withdrawal takes one answer away and counts twice. Where a platform's answers go, the version of
+    their questionnaire rises by more.
     """
     withdrawn = Participation.objects.filter(outcome=Participation.Outcome.WITHDRAWN)
-    numbers = _number(Questionnaire.objects.all()), _number(AnsweredQuestionnaire.objects.all(), "annotator__study")
+    numbers = (
+        _number(Questionnaire.objects.all(), number=models.Max("version")),
+        _number(AnsweredQuestionnaire.objects.all(), "annotator__study"),
+    )
     return sum_of_topics("tally__data_version") + numbers[0] + numbers[1] + _number(withdrawn) * 2
 
 
-def _number(rows: models.QuerySet[Any], study: str = "study") -> Combinable:
+def _number(rows: models.QuerySet[Any], study: str = "study", number: models.Aggregate | None = None) -> Combinable:
     of_study = rows.filter(**{study: models.OuterRef("pk")}).order_by().values(study)
-    return Coalesce(models.Subquery(of_study.annotate(n=models.Count("pk")).values("n")), 0)
+    return Coalesce(models.Subquery(of_study.annotate(n=number or models.Count("pk")).values("n")), 0)

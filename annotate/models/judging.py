@@ -30,7 +30,7 @@ from annotate.models.study import Study
 from preferendum.formats.answers import ANSWERS, UNDONE, Answer
 from preferendum.formats.reasons import listed
 from preferendum.formats.settings import KINDS_COUNTED
-from preferendum.results.planning import SECONDS
+from preferendum.results.planning import SECONDS, summaries_among
 
 
 class Progress(NamedTuple):
@@ -134,8 +134,10 @@ class Annotator(models.Model):
 
     `judged` and `seconds` are running sums of their judgments (without undone ones) and of their reading time;
     `previous` is the key of the assignment that they judged or skipped last. So no page has to count or search to show
-    progress, to estimate the remaining time or to undo. `pace`: the seconds per pair that were expected when they
-    joined. While `paused_at` is set they get no pairs; while `excluded_at` is, their judgments do not count either.
+    progress, to estimate the remaining time or to undo. As they last began or went on: `pace` and `summary_pace`, the
+    seconds that a pair of sentences and of summaries was expected to take; `sentence_pairs` and `summary_pairs`, how
+    many there were to judge (None: as many as the study wants). While `paused_at` is set they get no pairs; while
+    `excluded_at` is, their judgments do not count either.
     """
 
     class Kind(models.TextChoices):
@@ -157,11 +159,18 @@ class Annotator(models.Model):
     kind = models.CharField(max_length=10, choices=Kind.choices, default=Kind.HUMAN)
     #: They judged elsewhere and were imported: nobody who judges here is ever matched with them.
     imported = models.BooleanField(default=False)
+    #: They stand for everybody whose answers a file has without saying whose they are.
+    is_unnamed = models.BooleanField(default=False)
     pseudonym = models.CharField(max_length=200)
+    #: What is known of a machine, as `preferendum.formats.judge.Judge`; None where nothing is.
+    judge = models.JSONField(null=True, blank=True)
     quota = models.PositiveIntegerField(null=True, blank=True)
     judged = models.PositiveIntegerField(default=0)
     seconds = models.FloatField(default=0.0)
     pace = models.FloatField(default=SECONDS, editable=False)
+    summary_pace = models.FloatField(default=SECONDS, editable=False)
+    sentence_pairs = models.PositiveIntegerField(null=True, blank=True, editable=False)
+    summary_pairs = models.PositiveIntegerField(null=True, blank=True, editable=False)
     previous = models.UUIDField(null=True, blank=True, editable=False)
     shortcuts = models.BooleanField(default=True)
     judged_at = models.DateTimeField(null=True, blank=True)
@@ -186,6 +195,9 @@ class Annotator(models.Model):
                 condition=models.Q(user__isnull=False, kind="human"),
                 name="annotator_once_a_user",
             ),
+            models.CheckConstraint(
+                condition=models.Q(judge__isnull=True) | models.Q(kind="machine"), name="annotator_judge_is_a_machine"
+            ),
         ]
 
     def __str__(self) -> str:
@@ -208,11 +220,34 @@ class Annotator(models.Model):
         """How many pairs they should judge."""
         return self.study.pairs_per_annotator if self.quota is None else self.quota
 
+    def is_about_summaries(self, turn: int) -> bool:
+        """Whether it is a pair of summaries whose turn it is, once the annotator has judged so many pairs."""
+        return self.summaries_among(turn + 1) > self.summaries_among(turn)
+
+    def summaries_among(self, turns: int) -> int:
+        """How many of their first pairs are of summaries. Of both kinds, every second annotator begins with these."""
+        if self.study.compares != "both":
+            return turns if self.study.compares == "summaries" else 0
+        pairs, share = max(self.pairs_wanted, 1), self.study.summary_share
+        return summaries_among(turns, pairs, share, first=self.key.int % 2 == 1)
+
     @property
     def progress(self) -> Progress:
-        wanted, pace = self.pairs_wanted, (self.seconds + self.pace) / (self.judged + 1)
-        minutes = math.ceil(max(0, wanted - self.judged) * pace / 60)
-        return Progress(min(self.judged + 1, wanted), wanted, minutes)
+        """Never more pairs than there are for them, with the time for what is left of each kind, at their own pace."""
+        wanted = self.pairs_wanted
+        if self.sentence_pairs is not None and self.summary_pairs is not None:
+            wanted = min(wanted, max(self.sentence_pairs + self.summary_pairs, self.judged))
+        summaries, judged = {"sentences": (0, 0), "summaries": (wanted, self.judged)}.get(self.study.compares, (0, 0))
+        if self.study.compares == "both":
+            most = wanted if self.summary_pairs is None else self.summary_pairs
+            summaries, judged = (min(most, self.summaries_among(n)) for n in (self.pairs_wanted, self.judged))
+            if self.sentence_pairs is not None:  # where sentences are scarce, the others are of summaries
+                summaries = max(summaries, wanted - max(self.sentence_pairs, self.judged - judged))
+        extra = self.summary_pace - self.pace
+        total, done = wanted * self.pace + summaries * extra, self.judged * self.pace + judged * extra
+        mean = total / wanted if wanted else self.pace
+        seconds = max(0.0, total - done) * (self.seconds + mean) / (done + mean)
+        return Progress(min(self.judged + 1, wanted), wanted, math.ceil(seconds / 60))
 
 
 def of_counted_kind(annotator: str) -> models.Q:
@@ -251,7 +286,7 @@ class PairQuerySet(models.QuerySet["Pair"]):
         has_place = models.Q(filled__lt=annotator.study.judgments_per_pair)
         if annotator.kind == Annotator.TAKES_PLACES:
             has_place &= models.Q(need=0) | models.Q(filled__lt=models.F("need"))
-        seen = models.Exists(Assignment.objects.filter(annotator=annotator, pair=models.OuterRef("pk")))
+        seen = models.Exists(Assignment.objects.filter(annotator=annotator.pk, pair=models.OuterRef("pk")))
         return self.alias(filled=_filled("pair", annotator)).annotate(is_free=has_place & ~seen)
 
 
@@ -438,7 +473,7 @@ class Assignment(models.Model):
     annotator = models.ForeignKey(Annotator, on_delete=models.CASCADE, related_name="assignments")
     pair = models.ForeignKey(Pair, on_delete=models.CASCADE, related_name="assignments")
     swapped = models.BooleanField()
-    occasion = models.PositiveSmallIntegerField(default=0)
+    occasion = models.PositiveIntegerField(default=0)
     reason = models.CharField(max_length=10, choices=Reason.choices, default=Reason.RANDOM)
     design_weight = models.FloatField(default=1.0)
     drawn_for = models.PositiveSmallIntegerField(null=True, blank=True)
@@ -500,10 +535,13 @@ class Assignment(models.Model):
         return self.pair.first if self.swapped else self.pair.second
 
 
-def _filled(of: str, annotator: Annotator) -> models.F | Coalesce:
-    """How many places `of` a row's pair or item set annotators of this kind hold; people's are in the row itself."""
+def _filled(of: str, annotator: Annotator) -> models.F | models.Value | Coalesce:
+    """How many places `of` a row's pair or item set annotators of this kind hold; people's are in the row itself, and
+    trials hold none."""
     if annotator.kind == Annotator.TAKES_PLACES:
         return models.F("taken")
+    if annotator.kind == TRIAL:
+        return models.Value(0)
     held = Assignment.objects.holding(annotator.kind).filter(
         **{of: models.OuterRef("pk" if of == "pair" else "item_set")}
     )
@@ -524,7 +562,10 @@ class ReportedPairQuerySet(models.QuerySet["ReportedPair"]):
 
 
 class ReportedPair(models.Model):
-    """A report to the researchers by an annotator who skipped a pair; append-only. `at`: when they skipped it."""
+    """A report to the researchers by an annotator who skipped a pair; append-only. `at`: when they skipped it.
+
+    `study`: that of the annotator; without it, who looks for reports would look through all assignments.
+    """
 
     class Reason(models.TextChoices):
         FRAGMENT = "fragment", _("not a sentence")
@@ -532,6 +573,7 @@ class ReportedPair(models.Model):
         OFFENSIVE = "offensive", _("offensive or private")
         OTHER = "other", _("something else")
 
+    study = models.ForeignKey(Study, on_delete=models.CASCADE, related_name="+")
     assignment = models.ForeignKey(Assignment, on_delete=models.CASCADE, related_name="reported")
     reason = models.CharField(max_length=10, choices=Reason.choices)
     note = models.TextField(blank=True, max_length=500)
@@ -585,9 +627,9 @@ class JudgmentQuerySet(models.QuerySet["Judgment"]):
 class Judgment(models.Model):
     """One revision of an annotator's answer; (assignment, revision) is the idempotency key: the first stands.
 
-    `why`: the reasons that they tapped, with commas between them; `note`: the reason in their own words. `item_set` is
-    where it was given; its assignment moves to the history of that set if one of its sentences is removed. `at`: None
-    for one that was made elsewhere, nobody knows when.
+    `why`: the reasons that they tapped, with commas between them; `note`: the reason in their own words; `confidence`:
+    a machine's, from 0 to 1. `item_set` is where it was given; its assignment moves to the history of that set if one
+    of its sentences is removed. `at`: None for one that was made elsewhere, nobody knows when.
     """
 
     ANSWERS = [*((key, _(answer.name)) for key, answer in ANSWERS.items()), (UNDONE, _("undone"))]
@@ -599,6 +641,7 @@ class Judgment(models.Model):
     seconds = models.FloatField(null=True, blank=True)
     why = models.CharField(max_length=200, blank=True, default="")
     note = models.CharField(max_length=300, blank=True, default="")
+    confidence = models.FloatField(null=True, blank=True)
     at = models.DateTimeField(null=True, blank=True)
     extra = models.JSONField(null=True, blank=True)
 
@@ -608,6 +651,10 @@ class Judgment(models.Model):
         constraints = [
             models.UniqueConstraint(fields=["assignment", "revision"], name="judgment_first_answer_stands"),
             models.CheckConstraint(condition=models.Q(revision__gte=1), name="judgment_revision_from_one"),
+            models.CheckConstraint(
+                condition=models.Q(confidence__isnull=True) | models.Q(confidence__gte=0, confidence__lte=1),
+                name="judgment_confidence_is_a_share",
+            ),
         ]
         indexes = [models.Index(fields=["item_set", "id"], name="judgment_of_item_set")]
 

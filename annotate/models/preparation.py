@@ -11,11 +11,14 @@ class ItemSetProgress(models.Model):
     """The worker's progress with an item set, and in plain words why its last attempt failed (`problem`).
 
     `is_told`: almost no pair is left there that would distinguish systems: other sets have priority.
+    `judged`: its judgments at `fitted_version`, as `annotate.reports.rests_on` counts them, so that no page counts all
+    judgments of a study; None where they are not counted yet.
     A set is out of date if the current texts are not cut, or if `fitted_version` < its tally's data_version.
     """
 
     item_set = models.OneToOneField(ItemSet, on_delete=models.CASCADE, related_name="progress")
     fitted_version = models.PositiveBigIntegerField(default=0)
+    judged = models.JSONField(null=True)
     problem = models.TextField(blank=True)
     is_told = models.BooleanField(default=False)
 

@@ -9,6 +9,7 @@ from dataclasses import fields
 from typing import Self
 
 from django.db import models
+from django.utils.functional import cached_property
 from django.utils.translation import gettext_lazy as _
 
 from annotate.models.corpus import Item, ItemSet, Summary, System
@@ -18,6 +19,7 @@ from preferendum.results import (
     AnnotatorFigures,
     CurvePoint,
     Difference,
+    Differences,
     Ground,
     Part,
     ScoreCovariance,
@@ -43,17 +45,21 @@ class FitQuerySet(models.QuerySet["Fit"]):
 
 
 class Compared(models.Model):
-    """`differences`: between every two systems, once; `ground`: the data for them."""
+    """`differences`: between every two systems, once, by column; `ground`: the data for them."""
 
-    differences = models.JSONField(default=list)
+    differences = models.JSONField(default=dict)
     ground = models.JSONField(default=dict)
 
     class Meta:
         abstract = True
 
     @property
+    def columns(self) -> Differences:
+        return from_json(Differences, self.differences)
+
+    @cached_property
     def system_differences(self) -> tuple[Difference, ...]:
-        return tuple(from_json(Difference, difference) for difference in self.differences)
+        return self.columns.rows
 
     @property
     def own_ground(self) -> Ground:
@@ -230,7 +236,7 @@ class AnnotatorReport(models.Model):
     """Every figure about one annotator (docs/annotator-figures.md), as of `version`.
 
     `flags`: names of what an admin should look at; `weight`: the annotator's estimated reliability, if the study weighs
-    annotators.
+    annotators; `answered`: an `annotate.reports.annotators.Answered`, true while nothing in the study has changed.
     """
 
     annotator = models.OneToOneField(Annotator, on_delete=models.CASCADE, related_name="report")
@@ -238,6 +244,7 @@ class AnnotatorReport(models.Model):
     figures = models.JSONField(default=dict)
     flags = models.JSONField(default=list)
     weight = models.FloatField(null=True)
+    answered = models.JSONField(null=True)
     computed_at = models.DateTimeField()
 
     def __str__(self) -> str:

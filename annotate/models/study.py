@@ -211,7 +211,7 @@ class Study(models.Model):
         validators=SHARE,
         help_text=_(
             "This share of the pairs is drawn at random. The others are drawn because they tell systems apart, which "
-            "needs fewer answers for the same certainty. 100 %: all at random, as in the paper. 0: in topics without "
+            "needs fewer answers for the same certainty. 100%: all at random, as in the paper. 0: in topics without "
             "systems, the pairs that tell most of the order of sentences."
         ),
     )
@@ -253,7 +253,7 @@ class Study(models.Model):
         validators=SHARE,
         help_text=_(
             "With fewer, an annotator is thanked and leaves with the code for “screened out”. With 2 practice pairs, "
-            "60 % means that both must match. 0 lets everybody continue."
+            "60% means that both must match. 0 lets everybody continue."
         ),
     )
     gold_share = models.FloatField(
@@ -261,7 +261,7 @@ class Study(models.Model):
         default=0.0,
         validators=HALF,
         help_text=_(
-            "10 % is one pair in ten. Your gold pairs are hidden among the others. They are part of an annotator’s "
+            "10% is one pair in ten. Your gold pairs are hidden among the others. They are part of an annotator’s "
             "work, but never count towards scores."
         ),
     )
@@ -308,7 +308,7 @@ class Study(models.Model):
         help_text=_(
             "An annotator gives at most this share of a topic’s judgments while other topics need some. After that it "
             "may be three times an even share among all who joined, or an even spread of their own pairs over the "
-            "topics, if that is more. 100 % means no limit."
+            "topics, if that is more. 100% means no limit."
         ),
     )
     judgments_per_hour = models.PositiveIntegerField(
@@ -368,7 +368,7 @@ class Study(models.Model):
             "What the leaderboard ranks by. Importance is what a summary says that people prefer, less what it says "
             "that they do not. Coverage is the share of the sources’ words that it has, whatever people say. Combined "
             "is coverage plus four times importance, and still mostly coverage. The paper’s score is always computed "
-            "as well, and the leaderboard can be switched to it."
+            "as well, as a file."
         ),
     )
     smooth = models.CharField(

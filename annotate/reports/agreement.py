@@ -6,17 +6,15 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
-from django.db.models import Count, Q
 from django.utils.translation import gettext as _
 
-from annotate.models import Annotator, Assignment, ItemSet, Judgment, Pair, Result, Study
+from annotate.models import Annotator, ItemSet, Judgment, Pair, Result, Study
 from annotate.models.judging import texts_of
 from preferendum.formats.answers import HALF, share_of_first
 from preferendum.results import StudyAgreement, from_json
 from preferendum.show.analyses.annotator_agreement import NamedAgreement
 
 DISPUTED = 25
-_IN_PLACE = Q(holds_place=True)
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,11 +31,6 @@ def named(row: Result) -> NamedAgreement:
     """The record with names in place of keys."""
     record = from_json(StudyAgreement, row.record)
     pairs = Pair.objects.select_related(*texts_of(), "item_set__topic")
-    assert row.study is not None, "this is of a study"
-    given = Assignment.objects.work().filter(item_set__study=row.study_id, annotator__kind=row.study.leading_kind)
-    of_reason = {reason: Count("pk", filter=Q(reason=reason)) for reason in ("repeat", "gold")}
-    again = Count("pk", filter=_IN_PLACE) - Count("pair", filter=_IN_PLACE, distinct=True)
-    sums = given.aggregate(answers=Count("pk"), again=again, **of_reason)
     disputed = pairs.in_bulk([pair.pair for pair in record.disputed])
     item_sets = list(ItemSet.objects.filter(study=row.study_id).select_related("topic"))
     return NamedAgreement(
@@ -45,8 +38,6 @@ def named(row: Result) -> NamedAgreement:
         {own.pk: _named(own) for own in item_sets},
         dict(Annotator.objects.filter(pk__in=record.table.annotators).values_list("pk", "pseudonym")),
         {key: (pair.item_set.topic.name, pair.first.name, pair.second.name) for key, pair in disputed.items()},
-        sums["answers"],
-        (sums["again"], sums["repeat"], sums["gold"]),
         {own.pk: own.topic_id for own in item_sets},
     )
 
@@ -80,7 +71,7 @@ COLUMNS = ("assignment__pair_id", "assignment__annotator_id", "assignment__swapp
 def _counted(study: Study) -> Any:
     """Judgments that count, of the leading kind of annotators, of pairs that they saw for the first time."""
     of_kind = Judgment.objects.counted().filter(assignment__annotator__kind=study.leading_kind)
-    return of_kind.filter(item_set__study=study, assignment__occasion=0)
+    return of_kind.filter(item_set__study=study, assignment__occasion=0).exclude(item_set__topic__name="")
 
 
 def _disputes(rows: Any) -> tuple[Dispute, ...]:

@@ -7,9 +7,10 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
-from django.db.models import Count, Exists, Max, OuterRef, QuerySet, Sum
+from django.db.models import Case, Count, Exists, Max, OuterRef, QuerySet, Sum, When
 from django.utils.formats import date_format
 from django.utils.translation import gettext as _
+from django.utils.translation import ngettext
 
 from annotate import forecasts
 from annotate.models import (
@@ -45,7 +46,6 @@ from annotate.reports import (
     score_map,
 )
 from annotate.reports import leaderboard as boards
-from annotate.reports.rests_on import Judged, RestsOn
 from preferendum.formats.settings import KINDS_COUNTED
 from preferendum.metrics.names import why_absent
 from preferendum.results import (
@@ -55,11 +55,12 @@ from preferendum.results import (
     PairCounts,
     SentenceRankings,
     StudyConvergence,
-    SummaryForecast,
     from_json,
 )
+from preferendum.results.judge_card import JudgeCard
 from preferendum.results.metrics import StudyPairs, main_first
 from preferendum.results.scores import rests_on_answers
+from preferendum.results.statement import Judged, RestsOn
 from preferendum.results.statistics import LEVEL
 from preferendum.show.analyses import Analysis, of_study, of_topic
 from preferendum.show.analyses.both_questions import BothQuestions
@@ -67,8 +68,8 @@ from preferendum.show.shown import Choice, Shown
 
 #: All names of choices in addresses, over all analyses.
 CHOICES = (
-    *("dimension", "peers", "by", "topic", "system", "scores", "scored_by", "first", "second"),
-    *("difference", "seconds", "pay", "question"),
+    *("dimension", "peers", "by", "topic", "system", "scores", "scored_by", "first", "second", "topics"),
+    *("difference", "pay", "currency", "question", "judge"),
 )
 #: A record that is read only if it is shown.
 Record = Callable[[], Any]
@@ -79,8 +80,9 @@ class Stored:
     """What is stored for an analysis.
 
     `records`: by the analysis's keys; `is_possible`: its input exists; `is_old`: newer data await the worker;
-    `version`: changes with all of this; `problem`: why the last try failed; `notes`: what it lacks; `progress`: the
-    worker's, in a sentence; `is_among`: it rests on the judgments of the leading kind alone.
+    `version`: changes with all of this; `problem`: why the last try failed; `notes`: what it lacks; `at_work`: what the
+    worker does meanwhile, "" for newer data, and `progress`, how far it is, each in a sentence; `is_among`: it rests on
+    the judgments of the leading kind alone.
     """
 
     records: Mapping[tuple[str, ...], Record]
@@ -89,6 +91,7 @@ class Stored:
     version: str
     problem: str = ""
     notes: tuple[str, ...] = ()
+    at_work: str = ""
     progress: str = ""
     is_among: bool = False
 
@@ -121,10 +124,21 @@ class Opened:
         """The judgments that the preferences rest on, in words."""
         if self.shown and self.shown.rests_on:
             return self.shown.rests_on
-        own = rests_on.of_topic(self.of) if isinstance(self.of, Topic) else self._of_study(self.of)
+        own = self._of_topic(self.of) if isinstance(self.of, Topic) else self._of_study(self.of)
         if self.stored.is_among:
             return f"{_('Rests on:')} {Judged(**{KINDS_COUNTED[own.kinds][0]: own.leading}).words}"
-        return f"{_('Preferences rest on:')} {own.counted.words}" if own.counted.total else _("No judgments count yet.")
+        if own.counted.total:
+            return f"{_('Preferences rest on:')} {own.counted.words}"
+        return _("No judgments about sentences count yet.") if self._is_of_sentences else _("No judgments count yet.")
+
+    @property
+    def _is_of_sentences(self) -> bool:
+        return self.analysis.name == "sentence-ranking"
+
+    def _of_topic(self, topic: Topic) -> RestsOn:
+        """On all judgments; the order of its sentences on those about sentences."""
+        asked = boards.asked_about(topic.study, ScoredBy.RECOMMENDED, topic)
+        return rests_on.of_sets(topic.study, asked) if self._is_of_sentences else rests_on.of_topic(topic)
 
     def _of_study(self, study: Study) -> RestsOn:
         """On all judgments, or on those of the leaderboard that it is about."""
@@ -144,8 +158,15 @@ class Opened:
 
     @property
     def several(self) -> list[Choice]:
-        """Choices with more than one option, which readers are offered."""
-        return [choice for choice in self.choices if len(choice.options) > 1]
+        """Choices with more than one option, which readers are offered; the API and files know all."""
+        return [choice for choice in map(self._offered, self.choices) if len(choice.options) > 1]
+
+    def _offered(self, choice: Choice) -> Choice:
+        """The choice without scores as published, unless these are the study's setting or chosen."""
+        is_setting = isinstance(self.of, Study) and self.of.score == "published"
+        if choice.name != "scored_by" or choice.chosen == ScoredBy.PUBLISHED or is_setting:
+            return choice
+        return replace(choice, options=tuple(own for own in choice.options if own[0] != ScoredBy.PUBLISHED))
 
 
 def analyses_of(of: Study | Topic) -> Mapping[str, Analysis]:
@@ -159,6 +180,24 @@ def stored_for(of: Study | Topic, analysis: Analysis) -> Stored:
         assert isinstance(of, Study), "what is worked out of all scores is of a study"
         return _of_metrics(of, analysis.name, _records(of, analysis.name, analysis.record))
     return STORED[analysis.name](of)
+
+
+def has_human_scores(study: Study) -> bool:
+    """Whether metrics can be held against people here."""
+    return HumanScore.objects.filter(summary__topic__study=study).exists()
+
+
+def names_with_records(study: Study) -> set[str]:
+    """The analyses of metrics with something to show, in a study with human scores."""
+    kept = Result.objects.filter(study=study).exclude(choice="")
+    return {*kept.values_list("analysis", flat=True).distinct(), "scores-of-summaries"}
+
+
+def names_of_topic(topic: Topic) -> set[str]:
+    """The analyses of metrics with something to show of a topic; none in a study without human scores."""
+    rated = Exists(HumanScore.objects.filter(summary__topic__study=topic.study_id))
+    rows = Topic.objects.filter(rated, pk=topic.pk).values_list("results__analysis", "results__record__reports")
+    return {*(name for name, reports in rows if reports), *(["metrics"] if rows else ())}
 
 
 def opened(of: Study | Topic, analysis: Analysis, asked: Mapping[str, str], abilities: frozenset[str]) -> Opened:
@@ -185,7 +224,9 @@ def _choices(
     """For each key, the values that exist under the keys chosen before it."""
     for k, name in enumerate(analysis.keys):
         values = dict.fromkeys(key[k] for key in keys)
-        choice = Choice.of(name, str(_KEYS[name]()), ((value, _named(of, name, value)) for value in values), asked)
+        titles = _titles(of) if name == "topic" else {}
+        options = [(value, titles.get(value) or _named(of, name, value)) for value in values]
+        choice = Choice.of(name, str(_KEYS[name]()), options, asked)
         keys = [key for key in keys if key[k] == choice.chosen]
         yield choice
 
@@ -197,7 +238,13 @@ _KEYS: Mapping[str, Callable[[], str]] = {
     "system": lambda: _("System"),
     "scored_by": lambda: _("Score"),
     "question": lambda: _("Question"),
+    "judge": lambda: _("Judge"),
 }
+
+
+def _titles(of: Study | Topic) -> dict[str, str]:
+    study_id = of.study_id if isinstance(of, Topic) else of.pk
+    return dict(Topic.objects.filter(study=study_id).values_list("name", "title"))
 
 
 def _named(of: Study | Topic, key: str, value: str) -> str:
@@ -217,7 +264,7 @@ def _of_metrics(study: Study, analysis: str, records: Mapping[tuple[str, ...], R
     problem = own.problem or metrics.problem
     return Stored(
         records,
-        is_possible=bool(records) or HumanScore.objects.filter(summary__topic__study=study).exists(),
+        is_possible=bool(records) or has_human_scores(study),
         is_old=own.version < metrics.version or not metrics.version,
         version=f"{metrics.version}-{own.version}-{problem}" if metrics.pk else "",
         problem=problem,
@@ -227,7 +274,7 @@ def _of_metrics(study: Study, analysis: str, records: Mapping[tuple[str, ...], R
 def _absent(study: Study) -> tuple[str, ...]:
     """Why metrics are missing, for some topics or all."""
     lacking = TopicMetrics.objects.filter(topic__study=study).exclude(absent={}).order_by("topic__position")
-    return tuple(why_absent(lacking.values_list("topic__name", "absent")))
+    return tuple(why_absent((str(row.topic), row.absent) for row in lacking.select_related("topic")))
 
 
 def _agreement(study: Study) -> Stored:
@@ -236,19 +283,14 @@ def _agreement(study: Study) -> Stored:
         keys: partial(_agreement_of, study, row) for keys, row in _by_dimension(study, "metrics").items()
     }
     stored = _of_metrics(study, "intervals", records)
-    turns = (str(Result.objects.head(study, name).turns) for name in ("intervals", "mixtures"))
-    return replace(stored, version="-".join([stored.version, *turns]), notes=(*_lagging(study), *_absent(study)))
-
-
-def _lagging(study: Study) -> Iterator[str]:
     metrics, intervals, mixed = (Result.objects.head(study, name) for name in ("metrics", "intervals", "mixtures"))
+    version = f"{stored.version}-{intervals.turns}-{mixed.turns}"
+    return replace(stored, version=version, notes=(*_lagging(metrics, intervals), *_absent(study)))
+
+
+def _lagging(metrics: Result, intervals: Result) -> Iterator[str]:
     if intervals.version < metrics.version:
         yield _("Intervals and tests of the newest figures are being worked out.")
-    if mixed.turns and mixed.version < metrics.version - mixed.turns:
-        yield _(
-            "The rows with simulated judgments are of earlier judgments; newer ones come once nobody has judged or "
-            "uploaded anything for a minute."
-        )
 
 
 def _agreement_of(study: Study, row: Result) -> AgreementReport:
@@ -337,8 +379,17 @@ def _sentence_ranking(topic: Topic) -> Stored:
         is_possible=has_values,
         is_old=row is None or row.version < version,
         version=f"{version}-{row.version if row else ''}-{has_values}",
-        notes=() if took is None else (_("Judging took %(minutes).1f minutes.") % {"minutes": took},),
+        notes=() if took is None else (_took(took),),
     )
+
+
+def _took(timed: minutes.Timed) -> str:
+    words = ngettext(
+        "%(n)d judgment whose time is known took %(minutes).1f minutes.",
+        "%(n)d judgments whose time is known took %(minutes).1f minutes together.",
+        timed.judgments,
+    )
+    return words % {"n": timed.judgments, "minutes": timed.minutes}
 
 
 def _metrics_of_topic(topic: Topic) -> Stored:
@@ -352,7 +403,7 @@ def _metrics_of_topic(topic: Topic) -> Stored:
         is_possible=topic.summaries.exists(),
         is_old=Topic.objects.unscored().filter(pk=topic.pk).exists(),
         version="-".join(map(str, versions)),
-        notes=tuple(why_absent([(topic.name, row.absent)])) if row else (),
+        notes=tuple(why_absent([(str(topic), row.absent)])) if row else (),
     )
 
 
@@ -489,6 +540,42 @@ def _of_boards(study: Study, record: Callable[[Study, str], Any]) -> Stored:
     )
 
 
+def inputs_of(study: Study) -> frozenset[str]:
+    """What the study has for results of its own to hold against people: human scores, machines that judge summaries."""
+    scores = HumanScore.objects.filter(summary__topic__study=OuterRef("pk"))
+    machine = Annotator.Kind.MACHINE
+    # Where machines are there, one of the first answers is theirs: nobody looks through all answers for none.
+    have_judged = When(
+        Exists(Annotator.objects.filter(study=OuterRef("pk"), kind=machine)), then=Exists(_about_summaries(machine))
+    )
+    columns = Exists(scores), Case(have_judged, default=False)
+    has_scores, has_machines = Study.objects.filter(pk=study.pk).values_list(*columns)[0]
+    return frozenset([*(["human scores"] if has_scores else []), *(["machines"] if has_machines else [])])
+
+
+def _about_summaries(kind: str) -> QuerySet[Judgment]:
+    """Judgments of whole summaries by annotators of this kind, in the study of an outer query."""
+    of_summaries = {"assignment__item_set__of": "summaries", "assignment__item_set__study": OuterRef("pk")}
+    return Judgment.objects.counted(kind=kind).filter(**of_summaries)
+
+
+def _judge_cards(study: Study) -> Stored:
+    """The card of each machine."""
+    records = _records(study, "judge-cards", JudgeCard)
+    head = Result.objects.head(study, "judge-cards")
+    rankings = Ranking.objects.filter(study=study, scored_by=ScoredBy.WIN_RATE)
+    wanted = rankings.values_list("version", flat=True).first() or 1
+    both = (Exists(_about_summaries(kind)) for kind in (Annotator.Kind.MACHINE, Annotator.Kind.HUMAN))
+    judged = Study.objects.filter(*both, pk=study.pk)
+    return Stored(
+        dict(sorted(records.items())),
+        is_possible=bool(records) or judged.exists(),
+        is_old=head.version < wanted,
+        version=f"{wanted}-{head.version}-{head.problem}",
+        problem=head.problem,
+    )
+
+
 def _both_questions(study: Study) -> Stored:
     """For both boards; for sentences, the recommended one."""
     stored = _of_boards(study, lambda study, scored_by: boards.of_study(study, scored_by))
@@ -506,23 +593,16 @@ def _both_questions(study: Study) -> Stored:
 
 def _forecast(study: Study) -> Stored:
     latest = forecasts.latest(study)
-    record = latest.record if latest else None
     is_waiting = latest is not None and latest.state == latest.State.WAITING
     so_far: tuple[Any, ...] = (latest.pk, latest.state, latest.done) if latest else ()
-    records: dict[tuple[str, ...], Record] = {}
-    if study.compares != "sentences":
-        head = Result.objects.head(study, "summary-forecast")
-        so_far = *so_far, head.version
-        if expected := head.read(SummaryForecast):
-            records[ScoredBy.WIN_RATE.value,] = partial(forecast.of_summaries, study, expected)
-    if record:
-        records[ScoredBy.RECOMMENDED.value,] = partial(forecast.of_study, study, record)
+    record, version = forecast.basis(study)
     return Stored(
-        records,
-        is_possible=bool(records) or is_waiting,
+        {(): partial(forecast.of_study, study, record, latest.record if latest else None)} if record else {},
+        is_possible=record is not None or is_waiting,
         is_old=is_waiting,
-        version="-".join(map(str, so_far)),
+        version="-".join(map(str, (*so_far, version))),
         problem=latest.problem if latest else "",
+        at_work=_("The study is being simulated."),
         progress=_("%(done)d of %(steps)d simulations") % {"done": latest.done, "steps": latest.steps}
         if latest and latest.steps
         else "",
@@ -532,6 +612,7 @@ def _forecast(study: Study) -> Stored:
 STORED: Mapping[str, Callable[[Any], Stored]] = {
     "forecast": _forecast,
     "two-systems": partial(_of_boards, record=comparison.of_study),
+    "judge-cards": _judge_cards,
     "both-questions": _both_questions,
     "scores-by-topic": partial(_of_boards, record=score_map.of_study),
     "influence": _influence,

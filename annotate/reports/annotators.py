@@ -1,4 +1,5 @@
-"""How annotators judge: a row for each, from their answers and the worker's figures about them.
+"""How annotators judge: a row for each, from their answers and the worker's figures about them, and how many of them
+look careless.
 
 Rows are built for one page only; the values to sort all of them by take one query.
 """
@@ -6,26 +7,25 @@ Rows are built for one page only; the values to sort all of them by take one que
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from datetime import datetime
 from itertools import pairwise
 from statistics import median
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from django.core.paginator import Page, Paginator
-from django.db.models import Count, Max
+from django.db.models import Count, Max, Min
+from django.utils.translation import gettext, ngettext
 from django.utils.translation import gettext_lazy as _
 
 from annotate.models import Annotator, AnnotatorReport, Assignment, AuditEntry, Judgment, Study
 from annotate.models.judging import order_of
+from annotate.models.study import sum_of_topics
 from preferendum.formats.answers import ANSWERS, SIDES, UNDONE, without_preference
 from preferendum.results import AnnotatorFigures, Figure, from_json
 from preferendum.results.statistics import share
-
-if TYPE_CHECKING:
-    from django.db.models import QuerySet
-
+from preferendum.show.shown import sentences
 
 #: What a flag asks. A flag is a question, not a verdict.
 FLAGS = {
@@ -34,22 +34,27 @@ FLAGS = {
     "alternating": _("Alternates between sides?"),
     "inverted": _("Answers inverted?"),
     "fast": _("Faster than reading?"),
+    "shared": _("Agrees with others too seldom?"),
     "gold": _("Fails gold pairs?"),
     "repeats": _("Contradicts earlier answers?"),
 }
 ANNOTATORS_A_PAGE = 50
 #: Points of a sparkline, each the median of equally many answers in a row.
 POINTS = 16
+#: Whoever clicks carelessly is found by so many answers about texts that others judged (docs/annotator-figures.md).
+ENOUGH = 40
+KINDS = (Annotator.Kind.HUMAN, Annotator.Kind.MACHINE, Annotator.Kind.SIMULATED)
 
 
 @dataclass(frozen=True, slots=True)
 class AnnotatorRow:
-    """One annotator: how much (of how much), how fast, which side, how often each answer or none was given, when last.
+    """One annotator: how much (of how much), how fast, which side, how often each answer or none was given, from when
+    to when.
 
     `given`: how often, by answer. `seconds` is the median over their answers and `pace` its course; `left`: the share
     of preferences for the left sentence, of pairs shown here; `surplus`: answers to pairs that were full, stored and
-    not counted. `figures` are the worker's (docs/admins.md says what each means); `flags` its questions in words.
-    `reason`: of an exclusion.
+    not counted. `figures` are the worker's (docs/admins.md says what each means), and `is_waiting` for them;
+    `flags`: its questions in words. `reason`: of an exclusion.
     """
 
     annotator: Annotator
@@ -62,8 +67,10 @@ class AnnotatorRow:
     given: Mapping[str, int]
     skips: int
     undone: int
-    seen_at: datetime | None
+    first_at: datetime | None
+    last_at: datetime | None
     figures: Mapping[str, Figure]
+    is_waiting: bool
     flags: tuple[Any, ...]
     weight: float | None
     reason: str
@@ -85,66 +92,66 @@ def rows_of(study: Study, keys: Sequence[int] | None = None) -> tuple[AnnotatorR
 
     The number of queries does not grow with the number of annotators.
     """
-    keys = list(_in_order(study, "joined") if keys is None else keys)
-    annotators = (
-        Annotator.objects.arrived()
-        .filter(study=study)
-        .select_related("study")
-        .annotate(seen_at=Max("assignments__closed_at"))
-        .in_bulk(keys)
-    )
-    answers = _answers(keys)
-    undone = _numbers(
-        Judgment.objects.filter(assignment__annotator__in=keys, answer=UNDONE), "assignment__annotator_id"
-    )
-    reports = {report.annotator_id: report for report in AnnotatorReport.objects.filter(annotator__in=keys)}
+    keys = list((key for kind in KINDS for key in _in_order(study, kind, "joined")) if keys is None else keys)
+    annotators = Annotator.objects.arrived().filter(study=study).select_related("study", "report").in_bulk(keys)
+    answered = answers_of(study, annotators.values())
     reasons = _reasons(study, [annotator for annotator in annotators.values() if annotator.is_excluded])
     return tuple(
-        _row(
-            annotators[key],
-            answers.get(key, _Answers()),
-            reports.get(key),
-            undone=undone.get(key, 0),
-            reason=reasons.get(str(annotators[key].key), ""),
-        )
+        _row(annotators[key], answered[key], reasons.get(str(annotators[key].key), ""))
         for key in keys
         if key in annotators
     )
 
 
-def _row(annotator: Annotator, answers: _Answers, report: AnnotatorReport | None, **columns: Any) -> AnnotatorRow:
-    seen_at: datetime | None = annotator.seen_at  # type: ignore[attr-defined]  # annotated by the query
+def _report(annotator: Annotator) -> AnnotatorReport | None:
+    return getattr(annotator, "report", None)
+
+
+def _row(annotator: Annotator, own: Answered, reason: str) -> AnnotatorRow:
+    report = _report(annotator)
     record = report.record if report else AnnotatorFigures({}, ())
+    first_at, last_at = (datetime.fromisoformat(at) if at else None for at in (own.first_at, own.last_at))
     return AnnotatorRow(
         annotator=annotator,
         wanted=annotator.pairs_wanted,
-        judged=answers.number,
-        surplus=answers.surplus,
-        seconds=median(answers.seconds) if answers.seconds else None,
-        pace=_course(answers.seconds),
-        left=share(*answers.left_of_decided),
-        given=answers.given,
+        judged=own.number,
+        surplus=own.surplus,
+        seconds=own.seconds,
+        pace=own.pace,
+        left=share(own.left, own.decided),
+        given={answer: own.given.get(answer, 0) for answer in ANSWERS},
         skips=annotator.skipped,
-        seen_at=seen_at or (None if annotator.imported else annotator.joined_at),
+        undone=own.undone,
+        first_at=first_at,
+        last_at=last_at,
         figures=record.figures,
+        is_waiting=report is None and own.number > 0,
         flags=tuple(FLAGS[flag] for flag in record.flags if flag in FLAGS),
         weight=report.weight if report else None,
-        **columns,
+        reason=reason,
     )
 
 
-def page_of(study: Study, sort: str, number: str | None) -> tuple[Page[int], tuple[AnnotatorRow, ...]]:
-    """One page of the study's annotators, sorted by a column (`-column`: descending), and its rows."""
-    keys = _in_order(study, sort if sort.lstrip("-") in SORTS else "joined")
+def kinds_of(study: Study) -> dict[str, int]:
+    """How many annotators of each kind have arrived, people first."""
+    counted = Annotator.objects.arrived().filter(study=study).order_by().values_list("kind").annotate(Count("pk"))
+    numbers = dict(counted)
+    return {kind: numbers[kind] for kind in KINDS if kind in numbers}
+
+
+def page_of(
+    study: Study, sort: str, number: str | None, kind: str = Annotator.Kind.HUMAN
+) -> tuple[Page[int], tuple[AnnotatorRow, ...]]:
+    """One page of the study's annotators of a kind, sorted by a column (`-column`: descending), and its rows."""
+    keys = _in_order(study, kind, sort if sort.lstrip("-") in SORTS else "joined")
     chosen = Paginator(keys, ANNOTATORS_A_PAGE).get_page(number)
     return chosen, rows_of(study, list(chosen.object_list))
 
 
-def _in_order(study: Study, sort: str) -> list[int]:
-    """All keys; annotators without a value are last, either way. Ties stay in the order of joining."""
-    kinds = {Annotator.Kind.HUMAN: 0, Annotator.Kind.MACHINE: 1, Annotator.Kind.SIMULATED: 2}
-    rows = Annotator.objects.arrived().filter(study=study).order_by("pk").values_list("pk", "kind")
-    keys = [pk for pk, _kind in sorted(rows, key=lambda row: kinds[Annotator.Kind(row[1])])]
+def _in_order(study: Study, kind: str, sort: str) -> list[int]:
+    """All keys of a kind; annotators without a value are last, either way. Ties stay in the order of joining."""
+    of_kind = Annotator.objects.arrived().filter(study=study, kind=kind)
+    keys = list(of_kind.order_by("pk").values_list("pk", flat=True))
     column, down = sort.lstrip("-"), sort.startswith("-")
     if column == "joined":
         return keys[::-1] if down else keys
@@ -179,9 +186,12 @@ def _by_flags(study: Study) -> Values:
     return {key: len(flags) for key, flags in rows}
 
 
-def _by_last_seen(study: Study) -> Values:
-    rows = Assignment.objects.filter(annotator__study=study).order_by().values_list("annotator_id")
-    return dict(rows.annotate(Max("closed_at")))
+def _by_time(name: str) -> Callable[[Study], Values]:
+    def values(study: Study) -> Values:
+        everyone = Annotator.objects.arrived().filter(study=study).select_related("report")
+        return {key: getattr(own, name) for key, own in answers_of(study, everyone).items()}
+
+    return values
 
 
 #: What the table can be sorted by.
@@ -190,47 +200,152 @@ SORTS: Mapping[str, Callable[[Study], Values]] = {
     "name": _by_name,
     "judged": _by_column("judged"),
     "skips": _by_column("skipped"),
-    "seen": _by_last_seen,
+    "first": _by_time("first_at"),
+    "last": _by_time("last_at"),
     "flags": _by_flags,
-    **{name: _by_figure(name) for name in ("seconds", "left", "ties", "gold", "repeats", "circles", "fit", "e")},
+    **{name: _by_figure(name) for name in ("seconds", "left", "longer", "ties", "gold", "repeats", "e")},
 }
 
 
-@dataclass(slots=True)
-class _Answers:
-    given: dict[str, int] = field(default_factory=lambda: dict.fromkeys(ANSWERS, 0))
-    sided: Counter[str] = field(default_factory=Counter)
+@dataclass(frozen=True, slots=True)
+class Answered:
+    """What an annotator's answers that stand, without practice, come to: how often each was `given`, and of pairs shown
+    here the `left` text or either (`decided`) preferred; the rest as in `AnnotatorRow`, times as text in UTC."""
+
+    given: Mapping[str, int]
+    left: int = 0
+    decided: int = 0
     surplus: int = 0
-    seconds: list[float] = field(default_factory=list)
+    undone: int = 0
+    seconds: float | None = None
+    pace: tuple[float, ...] = ()
+    first_at: str | None = None
+    last_at: str | None = None
 
     @property
     def number(self) -> int:
         return sum(self.given.values())
 
-    @property
-    def left_of_decided(self) -> tuple[int, int]:
-        """How often the left sentence was preferred, and how often either was: of pairs that were shown here."""
-        left, right = (self.sided[side] for side in SIDES)
-        return left, left + right
+
+def answers_of(study: Study, annotators: Iterable[Annotator]) -> dict[int, Answered]:
+    """What annotators answered, who come with their reports: as the worker counted with its last figures, or counted
+    now where anything in the study has changed since."""
+    versions = Study.objects.filter(pk=study.pk).values_list(sum_of_topics("tally__data_version"), flat=True)
+    reports, version = {annotator.pk: _report(annotator) for annotator in annotators}, versions.first()
+    kept = {
+        key: from_json(Answered, report.answered)
+        for key, report in reports.items()
+        if report and report.answered and report.version == version
+    }
+    return kept | count_answers([key for key in reports if key not in kept])
 
 
-def _answers(keys: Sequence[int]) -> dict[int, _Answers]:
-    """The answers that stand, without practice, by annotator."""
+def count_answers(keys: Sequence[int]) -> dict[int, Answered]:
+    """Count what these annotators answered: what `AnnotatorReport.answered` keeps."""
     standing = (
         Judgment.objects.standing()
         .filter(assignment__annotator__in=keys)
         .exclude(assignment__reason=Assignment.Reason.TRAINING)
     )
-    answers = {key: _Answers() for key in keys}
+    given = {key: dict.fromkeys(ANSWERS, 0) for key in keys}
+    shown, surplus = {key: Counter[str]() for key in keys}, Counter[int]()
+    times: dict[int, list[datetime]] = {key: [] for key in keys}
     columns = ("assignment__annotator_id", "answer", "assignment__holds_place", "assignment__reason")
-    for key, answer, holds_place, reason, number in standing.order_by().values_list(*columns).annotate(Count("pk")):
-        answers[key].given[answer] += number
-        answers[key].sided[answer] += number if reason != Assignment.Reason.IMPORTED else 0
-        answers[key].surplus += number if not holds_place and reason in Assignment.WANTED else 0
+    grouped = standing.order_by().values_list(*columns).annotate(Count("pk"), Min("at"), Max("at"))
+    for key, answer, holds_place, reason, number, *ends in grouped:
+        times[key] += filter(None, ends)
+        given[key][answer] += number
+        shown[key][answer] += number if reason != Assignment.Reason.IMPORTED else 0
+        surplus[key] += number if not holds_place and reason in Assignment.WANTED else 0
+    seconds: dict[int, list[float]] = {key: [] for key in keys}
     timed = standing.filter(seconds__isnull=False).order_by("pk").values_list("assignment__annotator_id", "seconds")
-    for key, seconds in timed.iterator(2000):
-        answers[key].seconds.append(seconds or 0.0)
-    return answers
+    for key, number in timed.iterator(2000):
+        seconds[key].append(number or 0.0)
+    taken_back = Judgment.objects.filter(assignment__annotator__in=keys, answer=UNDONE).order_by()
+    undone = dict(taken_back.values_list("assignment__annotator_id").annotate(Count("pk")))
+    return {
+        key: Answered(
+            given[key],
+            left=shown[key][SIDES[0]],
+            decided=sum(shown[key][side] for side in SIDES),
+            surplus=surplus[key],
+            undone=undone.get(key, 0),
+            seconds=median(seconds[key]) if seconds[key] else None,
+            pace=_course(seconds[key]),
+            first_at=min(times[key]).isoformat() if times[key] else None,
+            last_at=max(times[key]).isoformat() if times[key] else None,
+        )
+        for key in keys
+    }
+
+
+@dataclass(frozen=True, slots=True)
+class Careless:
+    """Whether annotators of a kind look careless: the `flagged` by key, among so many with answers that count.
+
+    `waiting`: how many the worker has not looked at; `thin`: how many of the others without a flag have too few answers
+    to be found.
+    """
+
+    annotators: int
+    flagged: tuple[int, ...]
+    waiting: int
+    thin: int
+
+    @property
+    def words(self) -> str:
+        """The first thing to know about them; "" where nobody has judged."""
+        if not self.annotators:
+            return ""
+        if self.waiting == self.annotators:
+            return gettext("Waiting for the worker, which has not looked at these answers yet.")
+        if self.flagged and self.annotators == 1:
+            return gettext("The only annotator looks careless.")
+        if self.flagged:
+            number = len(self.flagged)
+            sentence = ngettext(
+                "%(n)d of %(all)d annotators looks careless.", "%(n)d of %(all)d annotators look careless.", number
+            )
+            return sentence % {"n": number, "all": self.annotators}
+        if self.waiting + self.thin == self.annotators:
+            return gettext("Whether anybody is careless cannot be said yet.")
+        if seen := self.annotators - self.waiting - self.thin if self.waiting + self.thin else 0:
+            none = ngettext(
+                "The one annotator with enough answers does not look careless.",
+                "None of the %(n)d annotators with enough answers looks careless.",
+                seen,
+            )
+            return none % {"n": seen}
+        return gettext("Nobody looks careless.")
+
+    @property
+    def unseen(self) -> str:
+        """Who could not be found even if careless."""
+        if self.waiting == self.annotators:
+            return ""
+        thin = ngettext(
+            "%(n)d annotator has fewer than %(enough)d answers about texts that others judged: too few to find "
+            "carelessness.",
+            "%(n)d annotators have fewer than %(enough)d answers about texts that others judged: too few to find "
+            "carelessness.",
+            self.thin,
+        )
+        waiting = ngettext("%(n)d waits for the worker.", "%(n)d wait for the worker.", self.waiting)
+        return sentences(
+            thin % {"n": self.thin, "enough": ENOUGH} if self.thin else "",
+            waiting % {"n": self.waiting} if self.waiting else "",
+        )
+
+
+def careless(study: Study, kind: str) -> Careless:
+    """Whether annotators of a kind look careless; those who are excluded already aside."""
+    judged = Annotator.objects.arrived().filter(study=study, kind=kind, excluded_at=None, judged__gt=0)
+    keys = list(judged.order_by("pk").values_list("pk", flat=True))
+    rows = AnnotatorReport.objects.filter(annotator__in=keys).values_list("annotator_id", "flags", "figures__fit__n")
+    reported = {key: (flags, number or 0) for key, flags, number in rows}
+    flagged = tuple(key for key in keys if key in reported and reported[key][0])
+    thin = sum(not flags and number < ENOUGH for flags, number in reported.values())
+    return Careless(len(keys), flagged, len(keys) - len(reported), thin)
 
 
 def _course(seconds: Sequence[float]) -> tuple[float, ...]:
@@ -245,8 +360,3 @@ def _reasons(study: Study, excluded: Sequence[Annotator]) -> dict[str, str]:
     keys = [str(annotator.key) for annotator in excluded]
     entries = AuditEntry.objects.filter(study=study, action="exclude annotator", detail__key__in=keys)
     return {detail["key"]: detail["reason"] for detail in entries.order_by("pk").values_list("detail", flat=True)}
-
-
-def _numbers(rows: QuerySet[Any], by: str) -> dict[int, int]:
-    """How many of these rows each annotator has."""
-    return dict(rows.order_by().values_list(by).annotate(Count("pk")))

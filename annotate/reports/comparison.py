@@ -9,15 +9,16 @@ from typing import Any
 
 from django.db.models import Q, QuerySet
 
-from annotate.models import Fit, Item, ItemSet, Judgment, Score, Study, System, Topic, Utility
+from annotate.models import Fit, Item, ItemSet, Judgment, Score, ScoredBy, Study, System, Topic, Utility
 from annotate.reports import leaderboard as boards
+from annotate.reports.answers_between import counted_between
 from annotate.reports.leaderboard import Board
 from preferendum.formats.answers import PREFERENCES, SIDES, share_of_first, turned
 from preferendum.formats.reasons import listed
-from preferendum.results import Difference, SourceWords, WordTerm, from_json
-from preferendum.results.needed import Needed
+from preferendum.results import Difference, Differences, SourceWords, WordTerm, from_json
+from preferendum.results.outlook import Needed
 from preferendum.results.scores import ODDS
-from preferendum.show.analyses.two_systems import Keyed, Lead, Reason, Systems, TopicLine, TwoSystems
+from preferendum.show.analyses.two_systems import Direct, Keyed, Lead, Reason, Systems, TopicLine, TwoSystems
 
 #: So many are shown, the weightiest first.
 MOST_WORDS, MOST_SENTENCES, MOST_ANSWERS = 30, 10, 10
@@ -155,27 +156,43 @@ def _planned(board: Board, difference: Difference | None) -> int | None:
 def lines(topics: QuerySet[Topic], first: Keyed, second: Keyed, scored_by: str) -> Iterator[TopicLine]:
     """One line a topic, in the study's order."""
     newest = Fit.objects.newest(scored_by).filter(item_set__topic__in=topics)
-    differences = dict(newest.values_list("item_set", "differences"))
+    fits = newest.values_list("item_set__topic", "differences", "judgments", "settings")
+    fitted = {
+        topic: (differences, None if settings.get("score") == "coverage" else judgments)
+        for topic, differences, judgments, settings in fits
+    }
+    direct = _direct(topics, first[1], second[1])
     rows = Score.objects.filter(fit__in=newest, summary__system__in=(first[0], second[0]))
     columns = ("summary__topic", "summary__system", "score")
     scores = {(topic, system): score for topic, system, score in rows.values_list(*columns)}
     for topic in topics:
         own, other = (scores.get((topic.pk, system)) for system, _name in (first, second))
-        compared = differences.get(topic.pk, [])
+        compared, judgments = fitted.get(topic.pk, ({}, 0))
         lead = _lead(own, other, compared, (first[1], second[1]))
-        yield TopicLine((topic.pk, topic.name), str(topic), own, other, lead)
+        between = direct.get(topic.pk, Direct())
+        about = between.total if scored_by == ScoredBy.WIN_RATE else judgments
+        yield TopicLine((topic.pk, topic.name), str(topic), own, other, lead, about, between)
+
+
+def _direct(topics: QuerySet[Topic], first: str, second: str) -> dict[int, Direct]:
+    """Count the answers about the summaries of the two, by topic."""
+    counts: dict[int, Counter[str]] = defaultdict(Counter)
+    for topic, left, _right, answer, times in counted_between(topics, first, second):
+        prefers = turned(answer, left == second)
+        counts[topic][prefers if prefers in SIDES else ""] += times
+    return {topic: Direct(own[SIDES[0]], own[SIDES[1]], own[""]) for topic, own in counts.items()}
 
 
 def _lead(
-    first: float | None, second: float | None, differences: Iterable[Mapping[str, Any]], names: tuple[str, str]
+    first: float | None, second: float | None, differences: Mapping[str, Any], names: tuple[str, str]
 ) -> Lead | None:
     """The lead of the first system, with its interval if the two were compared: with very many systems, not all pairs
     are.
     """
     if first is None or second is None:
         return None
-    compared = next((own for own in differences if {own["better"], own["worse"]} == {*names}), None)
-    return Lead.of(names[0], from_json(Difference, compared)) if compared else Lead(first - second)
+    compared = from_json(Differences, differences).between(*names)
+    return Lead.of(names[0], compared) if compared else Lead(first - second)
 
 
 def _weights(of_first: Iterable[WordTerm], of_second: Iterable[WordTerm], words: SourceWords) -> dict[int, float]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from datetime import datetime
@@ -12,6 +13,7 @@ from django.db.models import Count, Min, Q
 from django.utils.translation import ngettext
 
 from annotate.models import HumanScore, Removal, Study, Summary, Upload
+from annotate.reports.answers_between import counted_between
 
 if TYPE_CHECKING:
     from django.db.models import QuerySet
@@ -19,7 +21,8 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class SystemLine:
-    """A system and its summaries; `human_written`: by people; `uploads`: the names of their files, if known."""
+    """A system and its summaries; `human_written`: by people; `uploads`: the names of their files, if known. `answers`:
+    those that count about its summaries."""
 
     id: int
     name: str
@@ -27,6 +30,7 @@ class SystemLine:
     human_written: int
     first_at: datetime
     uploads: tuple[str, ...]
+    answers: int
 
 
 @dataclass(frozen=True)
@@ -57,7 +61,10 @@ def systems_of(study: Study) -> list[SystemLine]:
         number=Count("pk"), human_written=Count("pk", filter=Q(person=True)), first=Min("created_at")
     )
     files = _files(summaries, "system")
-    lines: list[tuple[Any, ...]] = [(*row, files.get(row[0], ())) for row in rows]
+    answers = Counter[str]()
+    for _topic, first, second, _answer, times in counted_between(study.topics.all()):
+        answers.update({first: times, second: times})
+    lines: list[tuple[Any, ...]] = [(*row, files.get(row[0], ()), answers[row[1]]) for row in rows]
     return sorted(starmap(SystemLine, lines), key=lambda line: line.name)
 
 
@@ -108,6 +115,7 @@ def _words(counts: Mapping[str, int]) -> Iterator[tuple[str, str]]:
     yield "pyramids", ngettext("%(n)d Pyramid", "%(n)d Pyramids", n("pyramids"))
     yield "summaries", ngettext("%(n)d summary", "%(n)d summaries", n("summaries"))
     yield "human_scores", ngettext("%(n)d human score", "%(n)d human scores", n("human_scores"))
+    yield "ratings", ngettext("%(n)d rating by an assessor", "%(n)d ratings by assessors", n("ratings"))
     yield "metric_scores", ngettext("%(n)d score by metrics", "%(n)d scores by metrics", n("metric_scores"))
     yield "gold_pairs", ngettext("%(n)d gold pair", "%(n)d gold pairs", n("gold_pairs"))
     yield "judgments", ngettext("%(n)d judgment", "%(n)d judgments", n("judgments"))

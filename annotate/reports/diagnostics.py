@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -14,27 +14,37 @@ from annotate.models.judging import texts_of
 from annotate.reports.leaderboard import headline
 from annotate.reports.what_if import score_of
 from preferendum.results import Coverage, Influence, Key, Misfit, SmallestSet, from_json
-from preferendum.show.analyses import Analysis, of_study
+from preferendum.show.analyses import of_study
+from preferendum.show.analyses.both_questions import BothQuestions, verdict
 from preferendum.show.analyses.coverage import TopicCoverage
+from preferendum.show.analyses.coverage import verdict as coverage_verdict
 from preferendum.show.analyses.influence import NamedInfluence
 from preferendum.show.analyses.misfits import MisfittingSentence
+from preferendum.show.analyses.misfits import verdict as misfits_verdict
 from preferendum.show.analyses.smallest_set import AnswerOfSet, FoundSet
 from preferendum.show.points import why_untested
+from preferendum.show.standing import rows_of
 
 MISFITS = 50
 
 
 def coverage(study: Study) -> tuple[TopicCoverage, ...]:
     """The topics that the worker has examined, in their order."""
-    return tuple(
-        TopicCoverage(row.topic.name, row.topic_id, from_json(Coverage, part))
-        for row, part in _examined(study, "coverage")
-    )
+    return tuple(_coverage(row, part) for row, part in _examined(study, "coverage"))
+
+
+def _coverage(row: Result, part: Any) -> TopicCoverage:
+    assert row.topic is not None
+    return TopicCoverage(row.topic.name, row.topic.pk, from_json(Coverage, part))
 
 
 def misfits(study: Study) -> tuple[MisfittingSentence, ...]:
     """The study's sentences with the largest standardized residuals."""
-    of_study = [from_json(Misfit, misfit) for _row, several in _examined(study, "misfits") for misfit in several]
+    return _worst(part for _row, part in _examined(study, "misfits"))
+
+
+def _worst(of_topics: Iterable[Any]) -> tuple[MisfittingSentence, ...]:
+    of_study = [from_json(Misfit, misfit) for several in of_topics for misfit in several]
     worst = sorted(of_study, key=lambda misfit: -abs(misfit.z))[:MISFITS]
     rows = Item.objects.select_related("item_set__topic", "document").filter(
         pk__in=[misfit.sentence for misfit in worst]
@@ -44,12 +54,20 @@ def misfits(study: Study) -> tuple[MisfittingSentence, ...]:
     return tuple(MisfittingSentence(row.item_set.topic.name, row.name, row.text, misfit) for row, misfit in named)
 
 
-def _examined(study: Study, part: str) -> Iterator[tuple[Any, Any]]:
-    """Examined topics in their order, each with one part of its record; the whole record is large."""
+def of_texts(study: Study) -> list[str]:
+    """Whether judgments tie sentences together, and which fit badly, in a line each, as far as computed."""
+    topics = list(_examined(study, "coverage", "misfits"))
+    if not topics:
+        return []
+    covered = [_coverage(row, own) for row, own, _misfits in topics]
+    return [coverage_verdict(covered), misfits_verdict(_worst(own for _row, _covered, own in topics))]
+
+
+def _examined(study: Study, *parts: str) -> Iterator[tuple[Any, ...]]:
+    """Examined topics in their order, each with these parts of its record; the whole record is large."""
     rows = Result.objects.of_topics(study, "diagnostics").filter(record__isnull=False).select_related("topic")
-    row: Any  # annotated
-    for row in rows.defer("record").annotate(part=F(f"record__{part}")):
-        yield row, row.part
+    for row in rows.defer("record").annotate(**{f"its_{part}": F(f"record__{part}") for part in parts}):
+        yield row, *(getattr(row, f"its_{part}") for part in parts)
 
 
 def examined(study: Study) -> ScoredBy:
@@ -67,7 +85,9 @@ def _is_open(study: Study, first: str, *others: str) -> bool:
     ranking = Ranking.objects.filter(study=study, scored_by=examined(study)).first()
     if ranking is None or why_untested(score_of(study)):
         return False
-    beaten = {own.worse for own in ranking.system_differences if own.significant and own.better == first}
+    own = ranking.columns  # of many systems there are thousands of differences, and one system's are looked for
+    pairs = zip(own.better, own.worse, own.significant, strict=True)
+    beaten = {worse for better, worse, is_sure in pairs if is_sure and better == first}
     return not beaten.intersection(others or beaten)
 
 
@@ -97,9 +117,9 @@ def found_set(row: Result) -> FoundSet:
     return FoundSet(smallest, answers, bool(is_open))
 
 
-def first_place(study: Study, scored_by: str) -> list[tuple[Analysis, str]]:
-    """The questions about the board's first place, with verdicts, as far as computed; none for a board that they
-    are not about."""
+def first_place(study: Study, scored_by: str) -> list[str]:
+    """What the board's first place hangs on, as far as computed: nothing for a board that this is not about, nor about
+    single annotators where none can be left out."""
     if scored_by != examined(study):
         return []
     analyses = {analysis.name: analysis for analysis in of_study()}
@@ -108,11 +128,23 @@ def first_place(study: Study, scored_by: str) -> list[tuple[Analysis, str]]:
         study=study, analysis__in=names, choice="", record__isnull=False
     )
     heads = {names[row.analysis]: row for row in rows}
+    records = {name: read(heads[name]) for name, read in FIRST_PLACE.items() if name in heads}
     return [
-        (analyses[name], analyses[name].show(read(heads[name]), {}).verdict)
-        for name, read in FIRST_PLACE.items()
-        if name in heads
+        analyses[name].show(record, {}).verdict
+        for name, record in records.items()
+        if not isinstance(record, Influence) or record.annotators
     ]
+
+
+def both_questions(study: Study) -> list[str]:
+    """Whether both questions order the systems alike, once answers to both do."""
+    judged = Ranking.objects.filter(study=study, judgments__gt=0).defer("differences")
+    judged = judged.prefetch_related("systems__system")
+    rows = {own.scored_by: rows_of([row.result for row in own.systems.all()], ()) for own in judged}
+    if not {ScoredBy.WIN_RATE, ScoredBy.RECOMMENDED} <= rows.keys():
+        return []
+    both = BothQuestions.of("", rows[ScoredBy.WIN_RATE], rows[ScoredBy.RECOMMENDED])
+    return [] if both.tau is None else [verdict(both)]
 
 
 FIRST_PLACE: Mapping[str, Callable[[Result], Any]] = {"influence": influence, "smallest-set": found_set}

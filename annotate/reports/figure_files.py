@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from functools import cache
 from pathlib import Path
+from typing import NamedTuple
 
 import typst
-from django.utils.translation import gettext_lazy as _
 
 from annotate.reports.plots import Plot
 from preferendum.show.plots import NARROW, PAPER
@@ -15,13 +15,17 @@ from preferendum.show.plots import NARROW, PAPER
 FIGURES = {"svg": "image/svg+xml", "pdf": "application/pdf", "png": "image/png"}
 #: Resolution of a PNG in dots per inch, as journals require.
 DOTS = 300
-#: Where a figure will stand: the place's name, the width at which it is drawn in px, and its width there in points
-#: (TeX's \\columnwidth and \\textwidth in the style of the ACL; a slide of 16:9). Letters are of 7 points at least.
-PLACES = {
-    "column": (_("column"), NARROW, 219.0),
-    "page": (_("page"), PAPER, 455.0),
-    "slide": (_("slide"), 1.5 * NARROW, 864.0),
-}
+
+
+class Place(NamedTuple):
+    """Where a figure will stand: the width at which it is drawn in px, and its width there in points."""
+
+    drawn: float
+    points: float
+
+
+#: TeX's \\columnwidth and \\textwidth in the style of the ACL; a slide of 16:9. Letters are of 7 points at least.
+PLACES = {"column": Place(NARROW, 219.0), "page": Place(PAPER, 455.0), "slide": Place(1.5 * NARROW, 864.0)}
 #: Latin, Greek, Cyrillic, Arabic, Hebrew and more; missing letters are taken from the machine's fonts.
 OWN_FONT, OWN_FONTS = "DejaVu Sans", Path(__file__).parent / "fonts"
 #: The page is as large as the picture.
@@ -37,7 +41,7 @@ def figure(plot: Plot, form: str, note: str, place: str) -> bytes:
 
     PDF and PNG show a box for a letter that no font of this machine has.
     """
-    _name, drawn, points = PLACES[place]
+    drawn, points = PLACES[place]
     drawing = plot.draw(drawn)
     if form == "svg":
         return drawing.alone(note, points=points).encode()

@@ -1,34 +1,42 @@
-"""A study's progress, and the simulations of how many judgments it needs."""
+"""A study's progress, and what more answers, annotators or topics would bring."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 
 from django.db.models import Count, Min
 from django.utils import timezone
 
-from annotate.models import Item, ItemSet, Judgment, Ranking, ScoredBy, Study
+from annotate import forecasts
+from annotate.models import Item, ItemSet, Judgment, Ranking, Result, ScoredBy, Study
 from annotate.models.judging import JudgmentQuerySet
-from annotate.reports import minutes, rests_on
-from annotate.reports.leaderboard import asked_about
+from annotate.reports import minutes, rests_on, statement
 from annotate.reports.study import counts_by_set, wanted_of
+from preferendum.formats.records import Of
 from preferendum.metrics.names import WIN_RATE
 from preferendum.results import Forecast as Record
 from preferendum.results import Ground, SummaryForecast
+from preferendum.results.outlook import Outlook
+from preferendum.results.planning import SECONDS, Pace
+from preferendum.results.statement import Answers, Statement, StudyStatement
 from preferendum.show.analyses.forecast import StudyForecast
 
 #: The pace is that of the last days.
 PACE = timedelta(days=7)
 
+#: What a forecast expects of answers to one question.
+Expected = Record | SummaryForecast | None
+#: The two questions, by what they ask about, whole summaries first.
+QUESTIONS: Mapping[str, Of] = {ScoredBy.WIN_RATE.value: "summaries", ScoredBy.RECOMMENDED.value: "sentences"}
+
 
 @dataclass(frozen=True, slots=True)
 class Course:
-    """A study's progress: judgments `done` of those `wanted`, the time they took and the others will take.
-
-    `seconds`: the mean of a judgment, None if unknown. `a_day`: the pace of the last week here, None without judgments;
-    `ends_at`: when it will be done at that pace, None if it is done or has no pace. `usual`: expected seconds a
-    judgment, from the words to read if unknown.
+    """A study's progress: judgments `done` of those `wanted`. `seconds`: the mean of one, None if unknown. `a_day`: the
+    pace of the last week here, None without judgments; `ends_at`: when it will be done at that pace, None if it is done
+    or has no pace.
     """
 
     done: int
@@ -36,27 +44,92 @@ class Course:
     seconds: float | None
     a_day: float | None
     ends_at: datetime | None
-    usual: float
 
 
-def of_study(study: Study, record: Record) -> StudyForecast:
-    """The record with the study's settings, how long judging took so far, and how far annotators differed."""
-    seconds = minutes.seconds(study, asked_about(study, ScoredBy.RECOMMENDED)) or minutes.expected(study)
-    ranking = Ranking.objects.filter(study=study, scored_by=ScoredBy.RECOMMENDED).first()
-    ground = ranking.own_ground if ranking else Ground()
-    score = study.recommended_settings["score"]
-    return StudyForecast(record, score, study.judgments_per_topic, seconds, _is_old(study, record), ground)
+def basis(study: Study) -> tuple[StudyStatement | None, str]:
+    """What there is to go by, None where that is nothing, and a version that changes with it."""
+    rows = Result.objects.filter(study=study, analysis__in=("statement", "summary-forecast"), choice="")
+    heads = {row.analysis: row for row in rows}
+    record = heads["statement"].read(StudyStatement) if "statement" in heads else statement.of_study(study)
+    has_answers = record is not None and record.answers.rests_on.counted.total > 0
+    is_expected = study.compares != "sentences" and "summary-forecast" in heads and heads["summary-forecast"].record
+    can_say = record is not None and bool(has_answers or is_expected or forecasts.ready(study))
+    return record if can_say else None, "-".join(str(head.computed_at) for head in heads.values())
 
 
-def of_summaries(study: Study, record: SummaryForecast) -> StudyForecast:
-    """The record of answers about whole summaries with the study's settings, in reading time until their actual time is
-    known.
-    """
-    asked = asked_about(study, ScoredBy.WIN_RATE)
-    seconds = minutes.seconds(study, asked) or Item.objects.paces(study).get(True, record.seconds)
-    ranking = Ranking.objects.filter(study=study, scored_by=ScoredBy.WIN_RATE).first()
-    ground = ranking.own_ground if ranking else Ground()
-    return StudyForecast(record, WIN_RATE, study.summary_judgments_per_topic, seconds, False, ground)
+def of_study(study: Study, record: StudyStatement, simulated: Record | None = None) -> tuple[StudyForecast, ...]:
+    """The forecast of each question that is open or has answers."""
+    rankings = {row.scored_by: row for row in Ranking.objects.filter(study=study)}
+    paces = Item.objects.paces(study)
+    each = (
+        _of_question(study, scored_by, statement.question(record, scored_by), rankings, paces, simulated)
+        for scored_by in QUESTIONS
+    )
+    return tuple(own for own in each if own is not None)
+
+
+def outlook(
+    study: Study, own: Statement | None, scored_by: str, ranking: Ranking | None, expected: Expected = None
+) -> Outlook:
+    """Where the question is that this way of scoring answers, with all that its forecast starts from."""
+    of = QUESTIONS.get(scored_by, "sentences")
+    items = Item.objects.filter(item_set__in=ItemSet.objects.filter(study=study, of=of))
+    to_judge = counts_by_set(items.to_judge())
+    wanted = sum(wanted_of(study, texts, of_summaries=of == "summaries") for texts in to_judge.values())
+    most: int | None = sum(texts * (texts - 1) // 2 * study.judgments_per_pair for texts in to_judge.values())
+    if not to_judge:  # of answers that are given elsewhere there is no end
+        to_judge, most = counts_by_set(items.filter(not_judged=Item.NotJudged.NO_TEXT)), None
+    answers = own.answers if own else Answers()
+    differences = ranking.system_differences if ranking else ()
+    return Outlook.of(
+        of,
+        answers.rests_on.counted.total,
+        0 if answers.unnamed else answers.human + answers.machine + answers.simulated,
+        own.halfwidth if own else None,
+        [row.result for row in ranking.systems.select_related("system")] if ranking else (),
+        own.ground if own else Ground(),
+        planned_share=differences[0].planned_share if differences else None,
+        topics=sum(texts > 1 for texts in to_judge.values()),
+        planned=wanted,
+        most=most,
+        expected=expected or _expected(study, of),
+        judged=answers.rests_on.counted,
+    )
+
+
+def _expected(study: Study, of: str) -> Expected:
+    if of == "summaries":
+        return Result.objects.head(study, "summary-forecast").read(SummaryForecast)
+    ready = forecasts.ready(study)
+    return ready.record if ready else None
+
+
+def _of_question(
+    study: Study,
+    scored_by: str,
+    own: Statement | None,
+    rankings: Mapping[str, Ranking],
+    paces: Mapping[bool, float],
+    simulated: Record | None,
+) -> StudyForecast | None:
+    of = QUESTIONS[scored_by]
+    if own is None and study.compares not in ("both", of):
+        return None
+    view = outlook(
+        study, own, scored_by, rankings.get(own.scored_by) if own else None, simulated if of == "sentences" else None
+    )
+    if not view.topics or not (view.now or (view.planned and view.expected)):
+        return None
+    score = WIN_RATE if of == "summaries" else own.score if own else study.recommended_settings["score"]
+    is_old = isinstance(view.expected, Record) and _is_old(study, view.expected)
+    return StudyForecast(view, score, pace_of(study, of, paces), is_old)
+
+
+def pace_of(study: Study, of: str, paces: Mapping[bool, float] | None = None) -> Pace:
+    """How long people take for an answer about sentences, or about summaries. `paces`: `Item.objects.paces`."""
+    paces = Item.objects.paces(study) if paces is None else paces
+    pace = minutes.pace(ItemSet.objects.filter(study=study, of=of), paces.get(of == "summaries", SECONDS))
+    return replace(pace, basis="guessed") if pace.basis == "read" and not paces else pace
 
 
 def _is_old(study: Study, record: Record) -> bool:
@@ -74,11 +147,12 @@ def _is_old(study: Study, record: Record) -> bool:
 def course(study: Study) -> Course:
     """The study's progress, by the judgments that count of the leading kind of annotators."""
     asked = ItemSet.objects.filter(study=study)
-    sets = list(asked)
-    to_judge = counts_by_set(Item.objects.to_judge().filter(item_set__in=sets))
-    by_set = {own.pk: wanted_of(study, to_judge.get(own.pk, 0), of_summaries=own.of == "summaries") for own in sets}
-    judged = rests_on.by_set(study, sets)
-    done, wanted = sum(min(judged[key].leading, own) for key, own in by_set.items()), sum(by_set.values())
+    to_judge = counts_by_set(Item.objects.to_judge().filter(item_set__in=asked))
+    done = wanted = 0
+    for own in rests_on.judged_in(asked):
+        most = wanted_of(study, to_judge.get(own.pk, 0), of_summaries=own.of == "summaries")
+        wanted += most
+        done += min(own.rests_on(study.counted_kinds).leading, most)
     now = timezone.now()
     recent = (
         _counted(study)
@@ -89,8 +163,7 @@ def course(study: Study) -> Course:
     a_day = _a_day(recent["number"], recent["since"], now)
     to_come = wanted - done
     ends_at = now + timedelta(days=min(to_come / a_day, 36_500)) if a_day and to_come else None
-    seconds = minutes.seconds(study, asked)
-    return Course(done, wanted, seconds, a_day, ends_at, Item.objects.pace(study) if seconds is None else seconds)
+    return Course(done, wanted, minutes.seconds(_counted(study)), a_day, ends_at)
 
 
 def _counted(study: Study) -> JudgmentQuerySet:

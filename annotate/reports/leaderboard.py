@@ -11,7 +11,7 @@ from datetime import datetime
 from functools import partial
 from typing import Any
 
-from django.db.models import Avg, Case, Count, Exists, OuterRef, Q, QuerySet, Subquery, Sum, When
+from django.db.models import Avg, Case, Count, Exists, OuterRef, Q, QuerySet, Sum, When
 from django.db.models.functions import Length
 from django.utils.text import capfirst
 from django.utils.translation import gettext as _
@@ -21,7 +21,6 @@ from annotate.models import (
     Fit,
     Item,
     ItemSet,
-    ItemSetProgress,
     Judgment,
     Ranking,
     Result,
@@ -31,12 +30,12 @@ from annotate.models import (
     Summary,
     Topic,
 )
+from annotate.models.analysis import of_head
 from annotate.models.corpus import NEEDS_DOCUMENTS, unfitted
 from annotate.models.study import sum_of_topics
-from annotate.reports import minutes, rests_on
+from annotate.reports import forecast, rests_on, statement
 from annotate.reports.method import value_in_words
-from annotate.reports.rests_on import RestsOn
-from annotate.reports.study import worker_is_there
+from annotate.reports.study import is_busy, worker_is_there
 from preferendum.metrics.names import WIN_RATE
 from preferendum.results import (
     CurvePoint,
@@ -44,16 +43,18 @@ from preferendum.results import (
     Ground,
     LeaderboardRow,
     ScoreCovariance,
-    StudyAgreement,
     SystemResult,
 )
+from preferendum.results.helped import Help
 from preferendum.results.length import ByLength
-from preferendum.results.needed import Effort, Needed, needed
+from preferendum.results.outlook import Needed, Outlook, needed
 from preferendum.results.scores import PredictedSystem, PredictedSystems, has_intervals
+from preferendum.results.statement import Answers, RestsOn, Statement
 from preferendum.results.statistics import Mean, quantile, rank, z_of
-from preferendum.show.analyses import annotator_agreement
+from preferendum.show.analyses.forecast import might_show
+from preferendum.show.helped import help_notes
 from preferendum.show.points import Unit, over_all_topics, unit_of, why_untested
-from preferendum.show.standing import answer, by_author, open_tests, rows_of, tests_of
+from preferendum.show.standing import by_author, open_tests, rows_of, statement_words, tests_of, verdict
 
 #: So many topics without judgments are named.
 NAMED = 3
@@ -75,17 +76,18 @@ class Failure:
 class Board:
     """A leaderboard with what it rests on. `fitted_at` is None if nothing was computed yet.
 
-    `rows`: systems, ranked among themselves; `human_written`: people's summaries, likewise; alone, they are
-    `rows`. `scored_by`: which of the two ways of scoring; `unranked`: systems whose summaries share no word with their
-    sources.
+    `rows`: systems, ranked among themselves; `human_written`: people's summaries, likewise; alone, they are `rows`.
+    `scored_by`: which of the two ways of scoring; `unranked`: systems whose summaries share no word with their sources.
     `behind`: topics whose judgments or texts are newer than their scores; `failures`: those that could not be scored.
     `is_outdated`: scores were computed under earlier settings. `added_prior`: how many topics needed a prior that the
     paper does not have; `without_documents`: how many have no questions for lack of documents. `ground`: the population
-    that verdicts hold for. `in_all`: all judgments that count, by their question. `version` changes whenever anything
-    shown here may have changed. `effort`: what judging takes; `by_length`: how much the length of sentences, or of
-    summaries, explains; `predicted`: unjudged systems, by win rate. `agreement`: between annotators, in a sentence;
-    `ways`: of scoring that the study has. `is_old`: topics have newer scores. `asked`: topics that can be judged,
-    `unjudged`: those without a judgment that counts.
+    that verdicts hold for. `statement`: what the worker says of the study's question, which pages repeat; None of a
+    topic, and of another way of scoring than the study's; `answers`: those to the question, whatever the way. `version`
+    changes whenever anything shown here may have changed. `outlook`: what more answers would bring, of the study's
+    question; `by_length`: how much the length of sentences, or of summaries, explains; `predicted`: unjudged systems,
+    by win rate. `ways`: of scoring that the study has. `helpers`: the judges that can help people, `helped`: what the
+    one does that helps here, `work_of_others`: what people would do without it, in words. `is_old`: topics have newer
+    scores. `asked`: topics that can be judged, `unjudged`: those without a judgment that counts.
     """
 
     scored_by: str
@@ -98,7 +100,6 @@ class Board:
     topics: int
     judgments: int
     rests_on: RestsOn
-    in_all: str
     fitted_at: datetime | None
     settings: Mapping[str, Any]
     program_version: str
@@ -109,13 +110,17 @@ class Board:
     problem: str
     has_worker: bool
     version: str
-    effort: Callable[[], Effort]
+    outlook: Callable[[], Outlook | None]
     is_old: Callable[[], bool]
     by_length: Callable[[], ByLength | None]
-    agreement: Callable[[], str] = field(default=str)
+    statement: Statement | None = None
+    answers: Answers | None = None
     ways: Sequence[tuple[str, str]] = field(default=())
     of_topic: bool = field(default=False)
     predicted: tuple[PredictedSystem, ...] = ()
+    helpers: tuple[str, ...] = ()
+    helped: Help | None = None
+    work_of_others: Callable[[], str] = field(default=lambda: "")
     without_documents: int = 0
     asked: int = 0
     unjudged: tuple[str, ...] = ()
@@ -195,7 +200,36 @@ class Board:
         if not self.judgments or self.why_untested:
             return ""
         needed = self.needed
-        return answer(self.rows, self.tests, self.ground) + (f" {needed.words_of_clearest}" if needed else "")
+        words = statement_words(self.statement) if self.statement else verdict(self.rows, self.differences, self.ground)
+        return words + (f" {might_show(needed, is_clearest=True)}" if needed else "")
+
+    @property
+    def help_notes(self) -> list[str]:
+        """What is to be said of a judge's help, in sentences; nothing of people alone."""
+        if self.helped is None:
+            return []
+        notes = help_notes(self.helped, self.work_of_others(), is_tested=not self.why_untested)
+        return [f"{note}." for note in notes]
+
+    @property
+    def is_helped(self) -> bool:
+        """Whether a judge's answers are borrowed for these scores."""
+        return self.helped is not None and not self.helped.why_not
+
+    @property
+    def rests_on_words(self) -> str:
+        """Who gave the judgments that it rests on, for files; with the judge that helps."""
+        counted = self.rests_on.counted.words
+        if self.helped is None or not self.is_helped:
+            return counted
+        return _("%(counted)s, helped by %(judge)s") % {"counted": counted, "judge": self.helped.judge}
+
+    @property
+    def basis(self) -> str:
+        """Who gave the judgments that it rests on, in a sentence."""
+        if self.answers:
+            return self.answers.words
+        return _("Judgments: %(kinds)s.") % {"kinds": self.rests_on.counted.words}
 
     @property
     def needed(self) -> Needed | None:
@@ -219,9 +253,19 @@ class Board:
         return any(difference.planned_share is not None for difference in self.differences)
 
     @property
+    def faults(self) -> tuple[Failure, ...]:
+        """The failures that are not the worker's, which tries again where it was only busy."""
+        return tuple(own for own in self.failures if not is_busy(own.problem))
+
+    @property
+    def busy(self) -> str:
+        """When the worker, which was busy, tries again; "" where it was not."""
+        return next((own.problem for own in self.failures if is_busy(own.problem)), "")
+
+    @property
     def is_catching_up(self) -> bool:
         """Whether a worker will add newer judgments; it adds none to topics that failed."""
-        return self.has_worker and self.behind > len(self.failures)
+        return self.has_worker and self.behind > len(self.faults)
 
 
 def headline(study: Study) -> ScoredBy:
@@ -232,13 +276,14 @@ def headline(study: Study) -> ScoredBy:
 
 
 def ways_of_scoring(study: Study, judged: Iterable[str] | None = None) -> list[tuple[str, str]]:
-    """Ways of scoring that the study asks for or has, with names, the one it opens with first. `judged`: with
-    judgments."""
+    """Ways of scoring that the study asks for or has, with names, the one it opens with first; as published only where
+    that is its setting. `judged`: with judgments."""
     if judged is None:
         judged = Ranking.objects.filter(study=study, judgments__gt=0).values_list("scored_by", flat=True)
     chosen = set(judged)
     chosen |= set() if study.compares == "sentences" else {ScoredBy.WIN_RATE.value}
     chosen |= set() if study.compares == "summaries" else {ScoredBy.RECOMMENDED.value, ScoredBy.PUBLISHED.value}
+    chosen -= set() if study.score == "published" else {ScoredBy.PUBLISHED.value}
     names, first = names_of_ways(study), headline(study)
     return [(way, names[way]) for way in sorted(names, key=lambda way: way != first) if way in chosen]
 
@@ -260,9 +305,9 @@ def version_of_study(study: Study) -> str:
 
 def _rankings(study: Study) -> list[tuple[Any, ...]]:
     """Each ranking's way of scoring, its number of judgments, and its version."""
-    predicted = Result.objects.filter(study=study, analysis="later-systems", choice="").values("version")
-    rankings = Ranking.objects.filter(study=study).order_by("pk").annotate(predicted=Subquery(predicted))
-    return list(rankings.values_list("scored_by", "judgments", "version", "problem", "created_at", "predicted"))
+    derived = {"predicted": of_head("later-systems", study="study"), "helped": of_head("helped-boards", study="study")}
+    rankings = Ranking.objects.filter(study=study).order_by("pk").annotate(**derived)
+    return list(rankings.values_list("scored_by", "judgments", "version", "problem", "created_at", *derived))
 
 
 def _version_of_study(study: Study, rankings: Sequence[tuple[Any, ...]], has_worker: bool) -> str:
@@ -278,8 +323,8 @@ def is_behind(study: Study) -> bool:
 
 def version_of_topic(topic: Topic) -> str:
     """Changes with everything that the topic's board shows."""
-    asked = ItemSet.objects.filter(topic=topic)
-    return _version(topic.study.score, topic.study.compares, _versions(asked), worker_is_there())
+    asked, helped = ItemSet.objects.filter(topic=topic), Result.objects.head(topic.study_id, "helped-boards").version
+    return _version(topic.study.score, topic.study.compares, _versions(asked), worker_is_there(), helped)
 
 
 @snapshot()
@@ -291,12 +336,14 @@ def of_study(study: Study, scored_by: str = "") -> Board:
     version = _version_of_study(study, rankings, has_worker)
     ranking = Ranking.objects.filter(study=study, scored_by=scored_by).first()
     fits = newest_fits(study, scored_by)
-    results, people, ranked = _standings(ranking) if ranking else ([], (), ())
+    results, people, ranked = standings(ranking) if ranking else ([], (), ())
     differences = ranking.system_differences if ranking else ()
     settings = ranking.settings if ranking else {}
     item_sets = asked_about(study, scored_by)
-    both, of_topics = rests_on.by_question(study, ItemSet.objects.filter(study=study)), _states(item_sets)
-    rests = both[scored_by == ScoredBy.WIN_RATE]
+    own = statement.question(statement.of_study(study), scored_by)
+    of_topics = _states(item_sets)
+    rests = own.answers.rests_on if own else RestsOn(study.counted_kinds)
+    stated = own if own and own.scored_by == scored_by else None
     to_judge = [topic for topic in of_topics if not topic.lacks_documents]
     return Board(
         asked=len(to_judge),
@@ -311,28 +358,28 @@ def of_study(study: Study, scored_by: str = "") -> Board:
         topics=ranking.topics if ranking else 0,
         judgments=ranking.judgments if ranking else 0,
         rests_on=rests,
-        in_all=(both[0] + both[1]).in_all,
         fitted_at=ranking.created_at if ranking else None,
         settings=settings,
         program_version=fits[0].program_version if fits else "",
         behind=sum(topic.is_behind for topic in of_topics),
-        failures=_failures(item_sets),
+        failures=_failures(of_topics),
         is_outdated=bool(results) and is_outdated(study, scored_by, settings),
         added_prior=sum(needs_prior(fit) for fit in fits),
         problem=ranking.problem if ranking else "",
         has_worker=has_worker,
         version=version,
-        effort=partial(minutes.effort, study, item_sets),
+        outlook=partial(forecast.outlook, study, stated, scored_by, ranking) if stated else lambda: None,
         is_old=partial(_is_old, study, scored_by, ranking, fits),
-        by_length=partial(_by_length, study, scored_by, item_sets, results),
-        agreement=partial(_agreement, study, scored_by),
+        by_length=(lambda: stated.by_length) if stated else partial(explained_by_length, scored_by, item_sets, results),
+        statement=stated,
+        answers=own.answers if own else None,
         ways=ways_of_scoring(study, [way for way, judgments, *_rest in rankings if judgments]),
         without_documents=len(of_topics) - len(to_judge),
         predicted=_predicted(study, {result.system for result in results}) if scored_by == ScoredBy.WIN_RATE else (),
     )
 
 
-def _standings(ranking: Ranking) -> tuple[list[Any], tuple[LeaderboardRow, ...], tuple[LeaderboardRow, ...]]:
+def standings(ranking: Ranking) -> tuple[list[Any], tuple[LeaderboardRow, ...], tuple[LeaderboardRow, ...]]:
     """The results of all systems, and the rows of people and of the other systems."""
     of_people = Exists(Summary.objects.filter(system=OuterRef("system"), person=True))
     standings = ranking.systems.annotate(is_of_people=of_people).select_related("system")
@@ -342,23 +389,13 @@ def _standings(ranking: Ranking) -> tuple[list[Any], tuple[LeaderboardRow, ...],
     return results, *by_author(rows_of(results, ranking.system_differences, by_people))
 
 
-def answer_of(study: Study) -> str:
-    """How the systems compare, in a sentence; "" where nothing can be said."""
-    ranking = Ranking.objects.filter(study=study, scored_by=headline(study), judgments__gt=0).first()
-    if ranking is None or why_untested(ranking.settings.get("score", "importance")):
-        return ""
-    _results, _people, rows = _standings(ranking)
-    return answer(rows, tests_of(rows, ranking.system_differences), ranking.own_ground)
-
-
 @snapshot()
 def of_topic(topic: Topic, scored_by: str = "") -> Board:
     """The systems in one topic, by the score of their summary."""
     scored_by = scored_by or headline(topic.study)
     version = version_of_topic(topic)
     item_sets = asked_about(topic.study, scored_by, topic)
-    both = rests_on.by_question(topic.study, ItemSet.objects.filter(topic=topic))
-    rests, fit = both[scored_by == ScoredBy.WIN_RATE], newest_fit(item_sets.first(), scored_by)
+    rests, fit = rests_on.of_sets(topic.study, item_sets), newest_fit(item_sets.first(), scored_by)
     scores = list(Score.objects.filter(fit=fit).select_related("summary__system")) if fit else []
     ranked = {score.summary.system.name: score for score in scores if score.score is not None}
     differences = fit.system_differences if fit else ()
@@ -387,20 +424,19 @@ def of_topic(topic: Topic, scored_by: str = "") -> Board:
         topics=1,
         judgments=fit.judgments if fit else 0,
         rests_on=rests,
-        in_all=(both[0] + both[1]).in_all,
         fitted_at=fit.created_at if fit else None,
         settings=settings,
         program_version=fit.program_version if fit else "",
         behind=item_sets.filter(unfitted()).count(),
-        failures=_failures(item_sets),
+        failures=_failures(_states(item_sets)),
         is_outdated=bool(scores) and is_outdated(topic.study, scored_by, settings),
         added_prior=int(fit is not None and needs_prior(fit)),
         problem="",
         has_worker=worker_is_there(),
         version=version,
-        effort=partial(minutes.effort, topic.study, item_sets),
+        outlook=lambda: None,
         is_old=lambda: False,
-        by_length=partial(_by_length, topic.study, scored_by, item_sets, results),
+        by_length=partial(explained_by_length, scored_by, item_sets, results),
         ways=ways_of_scoring(topic.study),
         of_topic=True,
     )
@@ -408,8 +444,8 @@ def of_topic(topic: Topic, scored_by: str = "") -> Board:
 
 def judgments_needed(board: Board, difference: Difference) -> Needed | None:
     """How many judgments might show a difference that they do not show yet."""
-    tests = len(board.tested)
-    return needed(board.judgments, _z(difference, tests), tests, board.effort(), difference.planned_share)
+    tests, outlook = len(board.tested), board.outlook()
+    return needed(outlook, _z(difference, tests), tests) if outlook else None
 
 
 def ends_of(score: str, values: Sequence[float]) -> tuple[float, float]:
@@ -490,9 +526,9 @@ def _z(difference: Difference, tests: int) -> float:
     return min(by_interval, z_of(difference.p, tests, difference.planned_share)) if difference.p else by_interval
 
 
-def _failures(item_sets: QuerySet[ItemSet]) -> tuple[Failure, ...]:
-    failed = ItemSetProgress.objects.filter(item_set__in=item_sets).exclude(problem="").order_by("item_set")
-    return tuple(Failure(row.item_set.topic, row.problem) for row in failed.select_related("item_set__topic"))
+def _failures(item_sets: Iterable[ItemSet]) -> tuple[Failure, ...]:
+    problems = ((own.topic, own.progress.problem) for own in item_sets if hasattr(own, "progress"))
+    return tuple(Failure(topic, problem) for topic, problem in problems if problem)
 
 
 def _unranked(fits: Sequence[Fit], ranked: Collection[str]) -> tuple[str, ...]:
@@ -510,17 +546,10 @@ def _predicted(study: Study, judged: Collection[str]) -> tuple[PredictedSystem, 
     return tuple(sorted((own for own in systems if own.system in present), key=lambda own: (-own.score, own.system)))
 
 
-def _agreement(study: Study, scored_by: str) -> str:
-    """In a sentence next to win rates: careless annotators agree with no other."""
-    if scored_by != ScoredBy.WIN_RATE:
-        return ""
-    record = Result.objects.head(study, "annotators").read(StudyAgreement)
-    return "" if record is None else annotator_agreement.verdict(record)
-
-
-def _by_length(
-    study: Study, scored_by: str, item_sets: QuerySet[ItemSet], results: Iterable[SystemResult]
+def explained_by_length(
+    scored_by: str, item_sets: QuerySet[ItemSet], results: Iterable[SystemResult]
 ) -> ByLength | None:
+    """How much of these results the length of sentences, or of summaries, explains."""
     if scored_by == ScoredBy.WIN_RATE:
         texts = Item.objects.filter(item_set__in=item_sets).order_by().values_list("system")
         lengths = dict(texts.annotate(characters=Avg(Length("text"))))
@@ -574,7 +603,8 @@ def _states(item_sets: QuerySet[ItemSet]) -> list[Any]:
     judged = Exists(Judgment.objects.counted().filter(assignment__item_set=OuterRef("pk")))
     flags = {"is_behind": unfitted(), "lacks_documents": Q(tally__isnull=True), "is_judged": Q(judged)}
     wrapped = {name: Case(When(flag, then=True), default=False) for name, flag in flags.items()}
-    return list(item_sets.select_related("topic").annotate(**wrapped).order_by("pk"))
+    rows = item_sets.select_related("topic", "progress").defer("progress__judged")
+    return list(rows.annotate(**wrapped).order_by("pk"))
 
 
 def _versions(item_sets: QuerySet[ItemSet]) -> tuple[Any, ...]:
@@ -583,10 +613,10 @@ def _versions(item_sets: QuerySet[ItemSet]) -> tuple[Any, ...]:
         data=Sum("tally__data_version"),
         number=Count("pk"),
         failed=Count("pk", filter=Q(progress__problem__gt="")),
+        owed=Count("pk", filter=Exists(Fit.objects.filter(item_set=OuterRef("pk"), curve_owed=True))),
     )
-    owed = Fit.objects.filter(item_set__in=item_sets, curve_owed=True).count()
     # Only whether it is out of date matters: an outdated board is not redrawn at every click.
-    return sums["fitted"], sums["fitted"] != sums["data"], sums["number"], sums["failed"], owed
+    return sums["fitted"], sums["fitted"] != sums["data"], sums["number"], sums["failed"], sums["owed"]
 
 
 def _version(*shown: Any) -> str:

@@ -31,7 +31,7 @@ def table_of(summaries: Sequence[Summary]) -> ScoresTable:
         metrics=tuple(name for name in dict.fromkeys(order) if name in names),
         dimensions=tuple(sorted({dimension for row in rows for dimension in row.human})),
         signatures=signatures,
-        absent=tuple(why_absent((row.topic.name, row.absent) for row in scored)),
+        absent=tuple(why_absent((str(row.topic), row.absent) for row in scored)),
         summaries=rows,
     )
 

@@ -2,61 +2,65 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import NamedTuple
 
 from django.db.models import Avg, Count, Q, QuerySet, Sum
 
-from annotate.models import Item, ItemSet, Judgment, Study, Topic
-from preferendum.results.needed import Effort
-from preferendum.results.planning import SECONDS
+from annotate.models import Annotator, ItemSet, Judgment, Study, Topic
+from preferendum.results.planning import SECONDS_TO_CHOOSE, Pace
 
 #: An annotator who takes longer for a judgment was away.
 LONGEST = 300.0
+#: Nobody reads two texts in less time, nor in less than this share of what reading them usually takes.
+SHORTEST, LEAST_READ = 1.5, 0.25
 
 
-def effort(study: Study, item_sets: QuerySet[ItemSet] | None = None) -> Effort:
-    """For judgments that count of the leading kind of annotators, on these item sets, or all sentences of the study."""
-    item_sets = ItemSet.objects.filter(study=study, of="sentences") if item_sets is None else item_sets
-    sentences = Item.objects.to_judge().filter(item_set__in=item_sets).count()
-    done = _done(study, item_sets)
-    each = done["judgments"] / done["annotators"] if done["annotators"] else None
-    return Effort(sentences, done["seconds"], each)
-
-
-def seconds(study: Study, item_sets: QuerySet[ItemSet]) -> float | None:
-    """The mean time of such a judgment; None if unknown."""
-    taken: float | None = _done(study, item_sets)["seconds"]
-    return taken
-
-
-def _done(study: Study, item_sets: QuerySet[ItemSet]) -> dict[str, Any]:
-    return (
-        Judgment.objects.counted(kind=study.leading_kind)
+def pace(item_sets: QuerySet[ItemSet], usual: float) -> Pace:
+    """How long people take here for a judgment about these item sets; the `usual` seconds by the words to be read where
+    that is not known, or where half of them read nothing."""
+    least = max(SHORTEST, LEAST_READ * (usual - SECONDS_TO_CHOOSE))
+    timed = Q(seconds__lte=LONGEST)
+    taken = (
+        Judgment.objects.counted(kind=Annotator.Kind.HUMAN)
+        .given_here()
         .filter(assignment__item_set__in=item_sets)
+        .order_by()
         .aggregate(
-            seconds=Avg("seconds", filter=Q(seconds__lte=LONGEST)),
-            judgments=Count("pk"),
-            annotators=Count("assignment__annotator", distinct=True),
+            mean=Avg("seconds", filter=timed),
+            all=Count("pk", filter=timed),
+            fast=Count("pk", filter=Q(seconds__lt=least)),
         )
     )
+    if not taken["all"]:
+        return Pace(usual, "read")
+    return Pace(usual, "too fast") if 2 * taken["fast"] > taken["all"] else Pace(taken["mean"], "taken")
 
 
-def expected(study: Study) -> float:
-    """Expected seconds of a judgment about two sentences, by their words."""
-    return Item.objects.paces(study).get(False, SECONDS)
+def seconds(judgments: QuerySet[Judgment]) -> float | None:
+    """The mean time of a judgment; None if unknown."""
+    mean: float | None = judgments.filter(seconds__lte=LONGEST).aggregate(mean=Avg("seconds"))["mean"]
+    return mean
 
 
-def of_topic(topic: Topic) -> float | None:
-    """The minutes of the topic's judgments together; None if no time is known."""
+class Timed(NamedTuple):
+    """So many judgments whose time is known and plausible, and the minutes that they took together."""
+
+    judgments: int
+    minutes: float
+
+
+def of_topic(topic: Topic) -> Timed | None:
+    """The time of the topic's judgments about sentences; None if no time is known."""
     return _by_topic(Judgment.objects.counted().filter(assignment__item_set=topic.pk)).get(topic.name)
 
 
 def by_topic(study: Study) -> dict[str, float]:
     """The minutes of the judgments of every topic with any known time, by name."""
-    return _by_topic(Judgment.objects.counted().filter(assignment__item_set__study=study))
+    of_study = _by_topic(Judgment.objects.counted().filter(assignment__item_set__study=study))
+    return {name: timed.minutes for name, timed in of_study.items()}
 
 
-def _by_topic(counted: QuerySet[Judgment]) -> dict[str, float]:
-    timed = counted.filter(seconds__isnull=False).order_by()
-    summed = timed.values_list("assignment__item_set__topic__name").annotate(Sum("seconds"))
-    return {name: seconds / 60 for name, seconds in sorted(summed)}
+def _by_topic(counted: QuerySet[Judgment]) -> dict[str, Timed]:
+    timed = counted.filter(seconds__lte=LONGEST).order_by()
+    summed = timed.values_list("assignment__item_set__topic__name").annotate(Count("pk"), Sum("seconds"))
+    return {name: Timed(number, seconds / 60) for name, number, seconds in sorted(summed)}

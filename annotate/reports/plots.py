@@ -44,7 +44,7 @@ def board_scores(board: Board, rows: Sequence[LeaderboardRow]) -> Plot | None:
 
 
 def scores(rows: Sequence[IntervalRow], unit: Unit) -> Plot | None:
-    """Rows of systems; importance has a reference line at 0."""
+    """Rows of systems, with a line at the average."""
     return next((Plot(own.draw) for own in score_figure(rows, unit)), None)
 
 

@@ -10,11 +10,11 @@ from annotate.models.judging import texts_of
 
 def of(study: Study) -> QuerySet[ReportedPair]:
     """The reports that stand, the newest first."""
-    rows = ReportedPair.objects.standing().filter(assignment__item_set__study=study)
+    rows = ReportedPair.objects.standing().filter(study=study)
     rows = rows.select_related("assignment__item_set__topic", "assignment__annotator", *texts_of("assignment__pair__"))
     return rows.order_by("-at", "-pk")
 
 
 def unsettled(study: Study) -> QuerySet[ReportedPair]:
     """Reports of sentences that are still judged."""
-    return ReportedPair.objects.unsettled().filter(assignment__item_set__study=study)
+    return ReportedPair.objects.unsettled().filter(study=study)

@@ -2,112 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field, fields, replace
-from typing import TYPE_CHECKING, TypeVar
+from collections import Counter
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import replace
+from datetime import datetime
+from typing import TYPE_CHECKING, NamedTuple
 
-from django.db.models import Count
+from django.db.models import Count, F, Max, Q
 from django.utils.translation import gettext as _
 
 from annotate.models import Annotator, Assignment, Fit, ItemSet, Ranking, Study, Topic
+from preferendum.formats.answers import ANSWERS, PREFERENCES
 from preferendum.formats.settings import KINDS_COUNTED, CountedKinds
 from preferendum.results import Ground
+from preferendum.results.statement import Judged, RestsOn
 
 if TYPE_CHECKING:
     from django.db.models import QuerySet
 
-Key = TypeVar("Key", int, str)
+    from preferendum.formats.records import Of
 
-
-@dataclass(frozen=True, slots=True)
-class Judged:
-    """How many judgments of each kind of annotators. `imported`: how many of the human ones were imported."""
-
-    human: int = 0
-    imported: int = 0
-    machine: int = 0
-    simulated: int = 0
-
-    def __add__(self, other: Judged) -> Judged:
-        return Judged(*(getattr(self, kind.name) + getattr(other, kind.name) for kind in fields(self)))
-
-    @property
-    def total(self) -> int:
-        return self.human + self.machine + self.simulated
-
-    @property
-    def words(self) -> str:
-        """Such as “12 by people (3 imported), 1000 simulated”."""
-        return ", ".join(self._phrases())
-
-    def _phrases(self) -> Iterator[str]:
-        number = {kind.name: f"{getattr(self, kind.name):,}" for kind in fields(self)}
-        if 0 < self.imported == self.human:
-            yield _("%(human)s by people (imported)") % number
-        elif self.imported:
-            yield _("%(human)s by people (%(imported)s imported)") % number
-        elif self.human or not self.total:
-            yield _("%(human)s by people") % number
-        if self.machine:
-            yield _("%(machine)s by machines") % number
-        if self.simulated:
-            yield _("%(simulated)s simulated") % number
-
-
-@dataclass(frozen=True, slots=True)
-class RestsOn:
-    """The judgments that count, and those that do not because the study counts other kinds (`kinds`).
-
-    Both leave out surplus answers and those of excluded annotators. `of_copies`: how many imported ones compare two
-    sentences of the same words, and count nowhere. `about_summaries`: how many of those that count are about whole
-    summaries.
-    """
-
-    kinds: CountedKinds = "people"
-    counted: Judged = field(default_factory=Judged)
-    not_counted: Judged = field(default_factory=Judged)
-    of_copies: int = 0
-    about_summaries: int = 0
-
-    def __add__(self, other: RestsOn) -> RestsOn:
-        summed = ("counted", "not_counted", "of_copies", "about_summaries")
-        return RestsOn(self.kinds, *(getattr(self, name) + getattr(other, name) for name in summed))
-
-    @property
-    def by_question(self) -> str:
-        """How many count about sentences, and about summaries; "" where all are about one of them."""
-        of_each = {"sentences": self.counted.total - self.about_summaries, "summaries": self.about_summaries}
-        text = _("%(sentences)s about sentences, %(summaries)s about summaries")
-        return text % {name: f"{n:,}" for name, n in of_each.items()} if all(of_each.values()) else ""
-
-    @property
-    def in_all(self) -> str:
-        """Describe how many count about sentences and about summaries, with their sum, in a sentence."""
-        about = {"all": f"{self.counted.total:,}", "each": self.by_question}
-        return _("%(all)s judgments count: %(each)s.") % about if self.by_question else ""
-
-    @property
-    def leading(self) -> int:
-        """How many of those that count are of the leading kind."""
-        number: int = getattr(self.counted, KINDS_COUNTED[self.kinds][0])
-        return number
-
-    @property
-    def total(self) -> int:
-        return self.counted.total + self.not_counted.total
-
-    @property
-    def kinds_beside(self) -> tuple[str, ...]:
-        """The kinds that have judged and that the board does not count, or counts among others."""
-        of_each = [
-            (kind, getattr(self.counted, kind), getattr(self.not_counted, kind)) for kind in Annotator.Kind.values
-        ]
-        return tuple(kind for kind, counted, not_counted in of_each if not_counted or 0 < counted < self.counted.total)
-
-    @property
-    def is_mixed(self) -> bool:
-        """Whether judgments by machines or simulations count."""
-        return self.counted.human < self.counted.total
+#: Judgments that count alike: their annotators' kind, their reason, whether they have a place; how many they are, the
+#: time of the last one, and how many prefer no side.
+Group = tuple[str, str, bool, int, str | None, int]
 
 
 def ground_of(compared: Fit | Ranking | None, counted: Judged) -> Ground:
@@ -131,48 +48,94 @@ def of_study(study: Study) -> RestsOn:
 
 
 def of_topic(topic: Topic) -> RestsOn:
-    """What a topic's figures about its sentences rest on."""
-    return by_set(topic.study, [topic.sentence_set])[topic.pk]
+    """What a topic's figures rest on, about its sentences and its summaries."""
+    return of_sets(topic.study, ItemSet.objects.filter(topic=topic))
 
 
 def of_sets(study: Study, item_sets: QuerySet[ItemSet]) -> RestsOn:
     """What figures about these item sets of a study together rest on."""
-    rows = Assignment.objects.in_place(or_imported=True).filter(item_set__in=item_sets)
-    return _summed(rows, "item_set__study_id", {study.pk: study})[study.pk]
-
-
-def by_question(study: Study, item_sets: QuerySet[ItemSet]) -> tuple[RestsOn, RestsOn]:
-    """What figures about sentences rest on, and those about summaries, of these item sets."""
-    rows = Assignment.objects.in_place(or_imported=True).filter(item_set__in=item_sets)
-    both = _summed(rows, "item_set__of", dict.fromkeys(("sentences", "summaries"), study))
-    return both["sentences"], both["summaries"]
-
-
-def by_set(study: Study, item_sets: Iterable[ItemSet]) -> dict[int, RestsOn]:
-    """Count what figures about several item sets of a study rest on, by key."""
-    keys = [item_set.pk for item_set in item_sets]
-    rows = Assignment.objects.in_place(or_imported=True).filter(item_set__in=keys)
-    return _summed(rows, "item_set_id", dict.fromkeys(keys, study))
+    return _by_study(item_sets, [study])[study.pk]
 
 
 def by_study(studies: Iterable[Study]) -> dict[int, RestsOn]:
     """Count what figures about several studies rest on, by key."""
-    by_key = {study.pk: study for study in studies}
-    rows = Assignment.objects.in_place(or_imported=True).filter(item_set__study__in=list(by_key))
-    return _summed(rows, "item_set__study_id", by_key)
+    shown = list(studies)
+    return _by_study(ItemSet.objects.filter(study__in=shown), shown)
 
 
-def _summed(rows: QuerySet[Assignment], by: str, studies: dict[Key, Study]) -> dict[Key, RestsOn]:
-    """Sum the rows by the keys of `studies`, which say what counts there."""
-    summed = {key: RestsOn(study.counted_kinds) for key, study in studies.items()}
-    columns = (by, "annotator__kind", "reason", "holds_place", "item_set__of")
-    for key, kind, reason, has_place, of, number in rows.order_by().values_list(*columns).annotate(Count("pk")):
-        if not has_place:
-            summed[key] += RestsOn(of_copies=number)
-            continue
-        counts = kind in KINDS_COUNTED[summed[key].kinds]
-        is_imported = kind == Annotator.Kind.HUMAN and reason == Assignment.Reason.IMPORTED
-        judged = Judged(**{kind: number}, imported=number if is_imported else 0)
-        about = number if of == "summaries" else 0
-        summed[key] += RestsOn(counted=judged, about_summaries=about) if counts else RestsOn(not_counted=judged)
-    return summed
+def _by_study(item_sets: QuerySet[ItemSet], studies: Iterable[Study]) -> dict[int, RestsOn]:
+    numbers: dict[int, Counter[tuple[str, str, bool, str]]] = {study.pk: Counter() for study in studies}
+    for own in judged_in(item_sets):
+        for kind, reason, has_place, number, *_rest in own.groups:
+            numbers[own.study_id][kind, reason, has_place, own.of] += number
+    return {
+        study.pk: sum(
+            (of_judgments(study.counted_kinds, *alike, number) for alike, number in numbers[study.pk].items()),
+            RestsOn(study.counted_kinds),
+        )
+        for study in studies
+    }
+
+
+class JudgedSet(NamedTuple):
+    """The judgments of an item set, in groups of the same kind of annotator, reason and place."""
+
+    pk: int
+    study_id: int
+    topic_id: int
+    of: Of
+    groups: Sequence[Group]
+
+    def rests_on(self, kinds: CountedKinds) -> RestsOn:
+        """What figures about this set rest on, in a study that counts these kinds."""
+        of_groups = (
+            of_judgments(kinds, kind, reason, has_place, self.of, number)
+            for kind, reason, has_place, number, *_rest in self.groups
+        )
+        return sum(of_groups, RestsOn(kinds))
+
+    def judged_at(self, kinds: CountedKinds) -> datetime | None:
+        """The time of the last judgment that counts and is neither simulated nor imported; None without any."""
+        counted = set(KINDS_COUNTED[kinds]) - {Annotator.Kind.SIMULATED}
+        times = (
+            last
+            for kind, reason, has_place, _number, last, _undecided in self.groups
+            if has_place and kind in counted and reason != Assignment.Reason.IMPORTED and last
+        )
+        return max(map(datetime.fromisoformat, times), default=None)
+
+
+def judged_in(item_sets: QuerySet[ItemSet]) -> list[JudgedSet]:
+    """What was judged in these item sets: as the worker counted with its last fit, or counted now where something
+    has changed."""
+    columns = "pk", "study_id", "topic_id", "of", "progress__judged", "progress__fitted_version", "tally__data_version"
+    rows = list(item_sets.order_by().values_list(*columns))
+    changed = [key for key, *_set, judged, fitted, version in rows if judged is None or fitted != version]
+    anew = count_judged(changed) if changed else {}
+    return [
+        JudgedSet(key, study, topic, of, anew.get(key, judged)) for key, study, topic, of, judged, *_versions in rows
+    ]
+
+
+def count_judged(item_sets: Collection[int]) -> dict[int, list[Group]]:
+    """Count the judgments of each of these item sets, by key: what `ItemSetProgress.judged` keeps."""
+    groups: dict[int, list[Group]] = {key: [] for key in item_sets}
+    rows = Assignment.objects.in_place(or_imported=True).filter(item_set__in=item_sets).order_by()
+    alike = rows.filter(judgments__revision=F("revision")).values_list(
+        "item_set_id", "annotator__kind", "reason", "holds_place"
+    )
+    undecided = Count("pk", filter=Q(judgments__answer__in=ANSWERS.keys() - PREFERENCES.keys()))
+    for key, *group, number, last, ties in alike.annotate(Count("pk"), Max("closed_at"), undecided=undecided):
+        groups[key].append((*group, number, last and last.isoformat(), ties))
+    return groups
+
+
+def of_judgments(kinds: CountedKinds, kind: str, reason: str, has_place: bool, of: str, number: int) -> RestsOn:
+    """Count so many judgments that are alike, in a study that counts these kinds."""
+    if not has_place:
+        return RestsOn(kinds, of_copies=number)
+    is_imported = kind == Annotator.Kind.HUMAN and reason == Assignment.Reason.IMPORTED
+    judged = Judged(**{kind: number}, imported=number if is_imported else 0)
+    if kind not in KINDS_COUNTED[kinds]:
+        return RestsOn(kinds, not_counted=judged)
+    return RestsOn(kinds, counted=judged, about_summaries=number if of == "summaries" else 0)

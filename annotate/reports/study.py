@@ -6,15 +6,15 @@ from collections import Counter
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from enum import StrEnum
-from itertools import chain
 from typing import Any
 
-from django.db.models import Count, Exists, Max, OuterRef, QuerySet, Subquery, Value
+from django.db.models import Count, Exists, OuterRef, QuerySet, Subquery, Value
 from django.utils import timezone
+from django.utils.functional import cached_property
 
+from annotate import judging
 from annotate.models import (
     Annotator,
-    Assignment,
     HumanScore,
     Item,
     ItemSet,
@@ -31,13 +31,24 @@ from annotate.models import (
     WorkerPulse,
 )
 from annotate.models.judging import WANTED_BY
-from annotate.reports import reported_pairs, rests_on
-from annotate.reports.rests_on import RestsOn
+from annotate.reports import reported_pairs, rests_on, statement
+from preferendum.results.statement import RestsOn
 
 #: Workers report every second or two; one that was silent for longer is gone.
 SILENCE = timedelta(seconds=15)
 
 UNDER_WAY = (Upload.State.WAITING, Upload.State.CONFIRMED)
+
+
+#: What is worked out of metrics beside human scores, by the names of the results.
+OF_METRICS = ("metrics", "intervals", "mixtures", "across-topics")
+#: How a problem begins that is none of the data: the worker had other work.
+BUSY = "The worker was busy"
+
+
+def is_busy(problem: str) -> bool:
+    """Whether the worker only had no time."""
+    return problem.startswith(BUSY)
 
 
 class Next(StrEnum):
@@ -68,6 +79,7 @@ class TopicState:
     sentences: int
     references: int
     summaries: int
+    without_text: int
     rests_on: RestsOn
     of_sentences: RestsOn
     wanted: int
@@ -81,14 +93,26 @@ class TopicState:
     def judgments(self) -> int:
         return self.rests_on.leading
 
+    @property
+    def has_only_answers(self) -> bool:
+        """Whether nobody can judge it, since none of its summaries has its text here."""
+        return 0 < self.without_text == self.summaries and not self.documents
 
-@dataclass(frozen=True, slots=True)
+    @property
+    def is_faulty(self) -> bool:
+        """Whether something is wrong with it; a worker that was busy tries again."""
+        return bool(self.problem) and not is_busy(self.problem)
+
+
+@dataclass(frozen=True)
 class Overview:
     """Everything that the first page of a study shows."""
 
     study: Study
     topics: tuple[TopicState, ...]
     systems: int
+    #: Nothing is here to judge, since imported answers came without any text.
+    has_only_answers: bool
     human_scores: int
     pyramids: int
     #: Reported pairs whose sentences are still judged.
@@ -116,10 +140,14 @@ class Overview:
         return sum(topic.summaries for topic in self.topics)
 
     @property
+    def named_topics(self) -> int:
+        return sum(bool(own.topic.name) for own in self.topics)
+
+    @property
     def judgments(self) -> int:
         return sum(topic.judgments for topic in self.topics)
 
-    @property
+    @cached_property
     def rests_on(self) -> RestsOn:
         return sum((topic.rests_on for topic in self.topics), RestsOn(self.study.counted_kinds))
 
@@ -142,7 +170,7 @@ class Overview:
 
     @property
     def problems(self) -> tuple[TopicState, ...]:
-        return tuple(topic for topic in self.topics if topic.problem)
+        return tuple(topic for topic in self.topics if topic.is_faulty)
 
     @property
     def refused(self) -> tuple[Upload, ...]:
@@ -164,16 +192,16 @@ class Overview:
     @property
     def waiting_upload(self) -> Upload | None:
         """The upload that a member must act on: first one to confirm, else one to mend and send again."""
-        for states in ((Upload.State.READY,), (Upload.State.REFUSED, Upload.State.FAILED)):
+        for states in ((Upload.State.READY, Upload.State.ASKED), (Upload.State.REFUSED, Upload.State.FAILED)):
             for upload in self.uploads:
                 if upload.state in states:
                     return upload
         return None
 
-    @property
+    @cached_property
     def steps(self) -> list[tuple[str, str]]:
         """The steps to the first result: each is done, now or later. Empty once there is a result."""
-        if self.is_scored and self.rests_on.counted.total:
+        if self.has_only_answers or (self.is_scored and self.rests_on.counted.total):
             return []
         steps = {
             "texts": bool(self.topics),
@@ -185,7 +213,7 @@ class Overview:
         now = next(step for step, is_done in steps.items() if not is_done)
         return [(step, "done" if is_done else "now" if step == now else "later") for step, is_done in steps.items()]
 
-    @property
+    @cached_property
     def next(self) -> Next:
         """What to do now: the first that applies, from what blocks everything to what remains when all is done."""
         waiting = self.waiting_upload
@@ -199,6 +227,8 @@ class Overview:
             return Next.MEND_UPLOAD if waiting else Next.UPLOAD_TOPICS
         if self.problems:
             return Next.LOOK_AT_PROBLEM
+        if self.has_only_answers:
+            return Next.READ
         if not self.documents and not self.wanted:
             return Next.UPLOAD_DOCUMENTS
         if not self.summaries:
@@ -239,6 +269,7 @@ def look_at(study: Study) -> Overview:
         study=study,
         topics=topic_states(study, study.topics.all()),
         systems=systems,
+        has_only_answers=judging.has_only_answers(study),
         human_scores=human_scores,
         reported=reported,
         pyramids=pyramids,
@@ -246,34 +277,36 @@ def look_at(study: Study) -> Overview:
         uploads=tuple(Upload.objects.filter(study=study).exclude(state=Upload.State.DISCARDED).order_by("-pk")[:5]),
         has_worker=worker_is_there(),
         ranking_problem=_problem_of(Ranking.objects.filter(study=study)),
-        metrics_problem=_problem_of(Result.objects.filter(study=study).exclude(analysis="annotators")),
+        metrics_problem=_problem_of(Result.objects.filter(study=study, analysis__in=OF_METRICS)),
     )
 
 
 def _problem_of(rows: QuerySet[Any]) -> str:
     """Why the last try of any of them failed, if it did."""
-    return rows.exclude(problem="").values_list("problem", flat=True).first() or ""
+    return rows.exclude(problem="").exclude(problem__startswith=BUSY).values_list("problem", flat=True).first() or ""
 
 
 def topic_states(study: Study, topics: QuerySet[Topic]) -> tuple[TopicState, ...]:
     """The progress of each of these topics of the study."""
-    chosen = list(topics.select_related("sentence_set__progress", "sentence_set__tally"))
-    asked: dict[int, list[ItemSet]] = {topic.pk: [] for topic in chosen}
-    for item_set in ItemSet.objects.filter(topic__in=chosen):
-        asked[item_set.topic_id].append(item_set)
-    all_asked = list(chain(*asked.values()))
-    documents = counts_by_topic(SourceDocument.objects.filter(topic__in=chosen))
-    items = counts_by_set(Item.objects.filter(item_set__in=all_asked))
-    to_judge = counts_by_set(Item.objects.to_judge().filter(item_set__in=all_asked))
-    references = counts_by_topic(Reference.objects.filter(topic__in=chosen))
-    summaries = counts_by_topic(Summary.objects.filter(topic__in=chosen))
-    judged = rests_on.by_set(study, all_asked)
-    wanted = {
-        own.pk: wanted_of(study, to_judge.get(own.pk, 0), of_summaries=own.of == "summaries") for own in all_asked
-    }
+    read = topics.select_related("sentence_set__progress", "sentence_set__tally")
+    chosen = list(read.defer("sentence_set__progress__judged"))
+    keys = topics.order_by().values("pk")
+    asked = ItemSet.objects.filter(topic__in=keys)
+    documents = counts_by_topic(SourceDocument.objects.filter(topic__in=keys))
+    items = counts_by_set(Item.objects.filter(item_set__in=asked))
+    to_judge = counts_by_set(Item.objects.to_judge().filter(item_set__in=asked))
+    references = counts_by_topic(Reference.objects.filter(topic__in=keys))
+    summaries = counts_by_topic(Summary.objects.filter(topic__in=keys))
+    without_text = counts_by_topic(Summary.objects.filter(topic__in=keys, has_text=False))
+    judged, wanted = dict[int, RestsOn](), dict[int, int]()
+    sets_of: dict[int, list[int]] = {topic.pk: [] for topic in chosen}
+    for own in rests_on.judged_in(asked):
+        sets_of[own.topic_id].append(own.pk)
+        judged[own.pk] = own.rests_on(study.counted_kinds)
+        wanted[own.pk] = wanted_of(study, to_judge.get(own.pk, 0), of_summaries=own.of == "summaries")
     states = []
     for topic in chosen:
-        both = [own.pk for own in asked[topic.pk]]
+        both = sets_of[topic.pk]
         progress = getattr(topic.sentence_set, "progress", None)
         states.append(
             TopicState(
@@ -282,6 +315,7 @@ def topic_states(study: Study, topics: QuerySet[Topic]) -> tuple[TopicState, ...
                 sentences=items.get(topic.pk, 0),
                 references=references.get(topic.pk, 0),
                 summaries=summaries.get(topic.pk, 0),
+                without_text=without_text.get(topic.pk, 0),
                 rests_on=sum((judged[key] for key in both), RestsOn(study.counted_kinds)),
                 of_sentences=judged[topic.pk],
                 wanted=sum(wanted[key] for key in both),
@@ -297,20 +331,17 @@ def topic_states(study: Study, topics: QuerySet[Topic]) -> tuple[TopicState, ...
 
 @dataclass(frozen=True, slots=True)
 class StudyLine:
-    """One study in a list of studies. `judgments`: of the leading kind of annotators; so many are `wanted` of it.
+    """One study in a list of studies. `done`: the judgments that count towards the `wanted` ones, as in its overview.
 
-    `judged_at`: the last judgment that is neither simulated nor imported.
+    `judged_at`: the last judgment that is neither simulated nor imported; `lines`: what its answers say.
     """
 
     study: Study
     topics: int
-    rests_on: RestsOn
+    done: int
     wanted: int
     judged_at: datetime | None
-
-    @property
-    def judgments(self) -> int:
-        return self.rests_on.leading
+    lines: tuple[statement.Line, ...] = ()
 
 
 def study_lines(studies: QuerySet[Study]) -> tuple[StudyLine, ...]:
@@ -318,22 +349,26 @@ def study_lines(studies: QuerySet[Study]) -> tuple[StudyLine, ...]:
     newest_first = list(studies.order_by("-pk"))
     to_judge = Item.objects.to_judge().filter(item_set__study__in=newest_first, item_set__removal=None)
     texts = Counter(counts_by_set(to_judge))
-    topics: dict[int, list[tuple[int, bool]]] = {study.pk: [] for study in newest_first}
-    asked = ItemSet.objects.filter(study__in=newest_first).order_by()
-    for key, study_id, of in asked.values_list("pk", "study_id", "of"):
-        topics[study_id].append((key, of == "summaries"))
-    judged = rests_on.by_study(newest_first)
-    by_others = Assignment.objects.counted().exclude(annotator__kind=Annotator.Kind.SIMULATED)
-    here = by_others.filter(item_set__study__in=newest_first).exclude(reason=Assignment.Reason.IMPORTED)
-    of_studies = here.order_by().values_list("item_set__study_id")
-    judged_at = dict(of_studies.annotate(Max("closed_at")))
+    by_key = {study.pk: study for study in newest_first}
+    topics, done, wanted = Counter[int](), Counter[int](), Counter[int]()
+    judged_at: dict[int, datetime] = {}
+    for own in rests_on.judged_in(ItemSet.objects.filter(study__in=newest_first)):
+        study = by_key[own.study_id]
+        topics[study.pk] += own.of != "summaries"
+        most = wanted_of(study, texts[own.pk], of_summaries=own.of == "summaries")
+        wanted[study.pk] += most
+        done[study.pk] += min(own.rests_on(study.counted_kinds).leading, most)
+        if last := own.judged_at(study.counted_kinds):
+            judged_at[study.pk] = max(last, judged_at.get(study.pk, last))
+    records = statement.of_studies(newest_first)
     return tuple(
         StudyLine(
             study=study,
-            topics=sum(not of_summaries for _key, of_summaries in topics[study.pk]),
-            rests_on=judged[study.pk],
-            wanted=sum(wanted_of(study, texts[key], of_summaries=of_them) for key, of_them in topics[study.pk]),
+            topics=topics[study.pk],
+            done=done[study.pk],
+            wanted=wanted[study.pk],
             judged_at=judged_at.get(study.pk),
+            lines=tuple(statement.lines(records.get(study.pk))),
         )
         for study in newest_first
     )

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from datetime import datetime
 from typing import Any
 
-from django.db.models import Count, Max, Min, Q
+from django.db.models import Count, Min, Q
 from django.db.models.functions import Coalesce
 
+from annotate import judging
 from annotate.audit_log import SettingChange, changes_of_settings
 from annotate.models import (
     Annotator,
@@ -17,40 +18,53 @@ from annotate.models import (
     AuditEntry,
     GoldPair,
     Item,
-    ItemSet,
     Judgment,
-    Ranking,
     Recruitment,
     Result,
-    ScoredBy,
     SourceDocument,
     Study,
     Summary,
 )
-from annotate.reports import rests_on
-from annotate.reports.rests_on import RestsOn
+from annotate.reports import statement
 from annotate.reports.study import numbers_of
 from preferendum.about import __version__
+from preferendum.formats.judge import Judge, judge_of
 from preferendum.formats.settings import KINDS_COUNTED, SETTINGS, Setting
 from preferendum.metrics.names import listed_metrics
-from preferendum.results import Agreement, DimensionAgreement, Ground, StudyAgreement
+from preferendum.results import DimensionAgreement, StudyAgreement
+from preferendum.results.statement import Answers, Statement
 
 #: Settings that the paragraph states anyway, and those that are no choice of method, such as the title.
 OWN = {"title", "compares", "question", "summary_question", "language", "guidelines", "seed", "metric_names", "pilot"}
 
 
 @dataclass(frozen=True, slots=True)
-class StudyFacts:
-    """`topics` to `systems`: how many it has. `annotators`, who are people, `machines`, `first` and `last`: of the
-    judgments that count. `random`, `telling` and `planned`: how many of these are about pairs drawn here at random,
-    about pairs of sentences drawn because they tell more, and about pairs of summaries drawn before the first answer.
+class Machine:
+    """A machine with answers that would count if those of machines do: how many, and about how many pairs in both
+    orders."""
 
-    `excluded`: annotators whose judgments do not count. `recruited`: how many of `annotators` came from the `platform`.
+    name: str
+    about: Judge
+    answers: int
+    both_orders: int
+
+
+@dataclass(frozen=True, slots=True)
+class StudyFacts:
+    """`topics` to `systems`: how many it has; `human_systems`: how many of the systems are people; `only_answers`:
+    nothing is here to judge, since they were given elsewhere and came without texts. `answers`: those
+    that count, to all questions, and who gave them, as the worker counted; None while it has not.
+
+    `machines`: those that judged, whether their answers count or not. `excluded`: annotators who judged and whose
+    judgments do not count. `platform`: where some of the people were recruited.
+
+    `questions`: what the worker says of each question that has judgments that count. `checks`: why people judged pairs
+    here whose answers never count: practice, gold pairs, repeats. `own_questions`: of topics that have one of their
+    own, with how many have it, the most frequent first.
 
     `unlike`: settings that differ from the recommended ones, with values. `changes`: of settings, by people, after the
     first judgment. `metrics`: those with a figure next to human scores; `scores_compared`: the study's own scores have
-    one that is not too early; `metrics_tested`: any difference has a p-value. `ground`: the population that verdicts
-    on systems hold for.
+    one that is not too early; `metrics_tested`: any difference has a p-value.
     """
 
     study: Study
@@ -59,84 +73,101 @@ class StudyFacts:
     sentences: int
     summaries: int
     systems: int
-    rests_on: RestsOn
-    annotators: int
-    recruited: int
-    machines: int
-    first: datetime | None
-    last: datetime | None
-    random: int
-    telling: int
-    planned: int
+    human_systems: int
+    only_answers: bool
+    answers: Answers | None
     excluded: int
-    agreement: Agreement | None
+    agreement: StudyAgreement | None
     unlike: Sequence[tuple[Setting, Any]]
     metrics: Sequence[str]
     scores_compared: bool
     metrics_tested: bool
-    gold_pairs: int
     practice_pairs: int
+    checks: Sequence[str]
+    own_questions: Mapping[str, int]
     platform: str
     has_consent: bool
     program_version: str
     changes: Sequence[SettingChange]
-    ground: Ground | None
+    questions: Mapping[str, Statement]
+    machines: Sequence[Machine]
 
     @property
-    def judgments(self) -> int:
-        return self.rests_on.counted.total
+    def here(self) -> int:
+        """How many of the judgments that count people gave here."""
+        return self.answers.rests_on.counted.here if self.answers else 0
+
+    @property
+    def asked_here(self) -> list[str]:
+        """The questions to which these are."""
+        return [of for of, own in self.questions.items() if own.answers.rests_on.counted.here]
+
+    @property
+    def compared(self) -> list[str]:
+        """The questions that judgments which count are about; of a study without any, those that it is to ask."""
+        return list(self.questions or self.study.questions)
 
 
 def of_study(study: Study) -> StudyFacts:
     """The study at present, in some fifteen short queries, however large it is."""
     topics = study.topics.all()
     own = SourceDocument.objects.filter(topic__in=topics), Item.objects.of_sources(study)
-    number, documents, sentences = numbers_of(study, topics, *own)
+    number, documents, sentences = numbers_of(study, topics.exclude(name=""), *own)
     summaries = Summary.objects.filter(topic__in=topics)
-    outputs = summaries.aggregate(summaries=Count("pk"), systems=Count("system", distinct=True))
-    counted = Assignment.objects.in_place().filter(
-        item_set__in=ItemSet.objects.filter(study=study), annotator__kind__in=KINDS_COUNTED[study.counted_kinds]
-    )
-    sums = counted.aggregate(
-        first=Min("closed_at", filter=~Q(reason=Assignment.Reason.IMPORTED)),
-        last=Max("closed_at", filter=~Q(reason=Assignment.Reason.IMPORTED)),
-        annotators=_annotators(Annotator.Kind.HUMAN),
-        recruited=_annotators(Annotator.Kind.HUMAN, annotator__participation__isnull=False),
-        machines=_annotators(Annotator.Kind.MACHINE),
-        random=Count("pk", filter=Q(reason=Assignment.Reason.RANDOM)),
-        telling=Count("pk", filter=Q(reason=Assignment.Reason.SUGGESTED, item_set__of="sentences")),
-        planned=Count("pk", filter=Q(reason=Assignment.Reason.SUGGESTED, item_set__of="summaries")),
+    outputs = summaries.aggregate(
+        summaries=Count("pk"),
+        systems=Count("system", distinct=True),
+        human_systems=Count("system", distinct=True, filter=Q(person=True)),
     )
     record = Result.objects.head(study, "annotators").read(StudyAgreement)
-    gold = dict(GoldPair.objects.filter(item_set__study=study).values_list("use").annotate(Count("pk")))
     recruitment = Recruitment.objects.filter(study=study).first()
-    by = ScoredBy.WIN_RATE if Ranking.is_by_summaries(study) else ScoredBy.RECOMMENDED
-    ranking = Ranking.objects.filter(study=study, scored_by=by, judgments__gt=0).first()
-    both = rests_on.by_question(study, ItemSet.objects.filter(study=study))
+    stated = statement.of_study(study)
+    questions: dict[str, Statement | None] = {}
+    if stated:
+        questions = {"sentences": stated.sentences, "summaries": stated.summaries}
     return StudyFacts(
         study=study,
         topics=number,
         documents=documents,
         sentences=sentences,
         **outputs,
-        rests_on=both[0] + both[1],
-        **sums,
-        excluded=Annotator.objects.filter(study=study, excluded_at__isnull=False).count(),
-        agreement=record.study if record and record.study.pairs else None,
+        only_answers=judging.has_only_answers(study),
+        answers=stated.answers if stated else None,
+        excluded=Annotator.objects.lasting().filter(study=study, excluded_at__isnull=False, judged__gt=0).count(),
+        agreement=record,
         unlike=_unlike(study),
         **_compared(study),
-        gold_pairs=gold.get(GoldPair.Use.GOLD, 0),
-        practice_pairs=gold.get(GoldPair.Use.TRAINING, 0),
+        practice_pairs=GoldPair.objects.filter(item_set__study=study, use=GoldPair.Use.TRAINING).count(),
+        checks=stated.checks if stated else (),
+        own_questions=_own_questions(study),
         platform=recruitment.platform if recruitment else Recruitment.Platform.NONE,
         has_consent=bool(recruitment and recruitment.consent),
         program_version=__version__,
         changes=_changes(study),
-        ground=rests_on.ground_of(ranking, both[by == ScoredBy.WIN_RATE].counted) if ranking else None,
+        questions={of: own for of, own in questions.items() if own and own.answers.rests_on.counted.total},
+        machines=_machines(study),
     )
 
 
-def _annotators(kind: str, **others: bool) -> Count:
-    return Count("annotator", distinct=True, filter=Q(annotator__kind=kind, **others))
+def _machines(study: Study) -> list[Machine]:
+    rows = Annotator.objects.arrived().filter(study=study, kind=Annotator.Kind.MACHINE)
+    described = {key: (name, judge_of(judge)) for key, name, judge in rows.values_list("pk", "pseudonym", "judge")}
+    if not described:
+        return []
+    given = Assignment.objects.in_place().filter(annotator__in=described).order_by().values("annotator", "pair")
+    answers, both = Counter[int](), Counter[int]()
+    numbers = Count("pk"), Count("swapped", distinct=True)
+    for annotator, _pair, number, orders in given.values_list("annotator", "pair", *numbers):
+        answers[annotator] += number
+        both[annotator] += orders == 2
+    return [
+        Machine(*described[key], answers[key], both[key]) for key in sorted(answers, key=lambda key: described[key][0])
+    ]
+
+
+def _own_questions(study: Study) -> dict[str, int]:
+    own = study.topics.exclude(question="").order_by().values_list("question").annotate(topics=Count("pk"))
+    return dict(own.order_by("-topics", "question"))
 
 
 def _compared(study: Study) -> dict[str, Any]:
@@ -164,5 +195,7 @@ def _changes(study: Study) -> list[SettingChange]:
     """Changes after the first judgment of a kind that counts, practice aside. Its import stands for an unknown time."""
     given = Judgment.objects.arrived().filter(assignment__annotator__kind__in=KINDS_COUNTED[study.counted_kinds])
     of_study = given.filter(item_set__study=study).exclude(assignment__reason=Assignment.Reason.TRAINING)
+    if not (changes := changes_of_settings(study, study.created_at)):
+        return []
     first = of_study.aggregate(at=Min(Coalesce("at", "assignment__created_at")))["at"]
-    return changes_of_settings(study, first) if first else []
+    return [change for change in changes if first and change.at > first]

@@ -3,14 +3,19 @@ and after."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 
-from annotate.models import ScoredBy, Study
+from django.utils.translation import gettext as _
+from django.utils.translation import ngettext
+
+from annotate.models import ScoredBy, Study, Summary
 from annotate.reports.leaderboard import headline
 from preferendum.metrics.names import WIN_RATE
 from preferendum.results import SystemResult, WhatIf
-from preferendum.show.points import Unit, unit_of
+from preferendum.show.points import Unit, unit_of, why_untested
+from preferendum.show.shown import sentences
+from preferendum.show.standing import by_author, rows_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,6 +49,50 @@ def changes(what_if: WhatIf) -> tuple[SystemChange, ...]:
 def beside(what_if: WhatIf) -> tuple[SystemChange, ...]:
     """The systems as they are ordered now, then those that only the what-if would rank."""
     return _changes(what_if, (*what_if.before.systems, *what_if.after.systems))
+
+
+def in_words(study: Study, what_if: WhatIf) -> str:
+    """What would change of a study's leaderboard, in a sentence or two."""
+    return would_change(what_if, Summary.human_authors(study.pk), is_tested=not why_untested(score_of(study)))
+
+
+def would_change(what_if: WhatIf, persons: Collection[str] = (), *, is_tested: bool = True) -> str:
+    """What would change of the systems' places, without the `persons` among them."""
+    sides = [rows_of(side.systems, (), persons) for side in (what_if.before, what_if.after)]
+    before, after = ({own.system: own.rank for own in by_author(side)[1]} for side in sides)
+    if not before:
+        return _("There is no leaderboard yet.")
+    if not after:
+        return _("No system would have a score.")
+    (was, *_rest), (first, *_others) = before, after
+    moved = sum(after.get(system) != rank for system, rank in before.items())
+    if not moved:
+        order = _("The order of the systems would stay the same.")
+    elif first == was:
+        words = ngettext(
+            "%(first)s would still score highest; %(n)d system would change its rank.",
+            "%(first)s would still score highest; %(n)d systems would change their rank.",
+            moved,
+        )
+        order = words % {"first": first, "n": moved}
+    else:
+        order = _("%(first)s would score highest in place of %(was)s.") % {"first": first, "was": was}
+        # Possible ranks are among all, people included.
+        if is_tested and not persons and not any(map(_leads, sides)):
+            order = sentences(order, _("Neither can be told from all other systems."))
+    lost, gained = len(what_if.lost), len(what_if.gained)
+    less = ngettext(
+        "%(n)d difference would no longer be significant.", "%(n)d differences would no longer be significant.", lost
+    )
+    more = ngettext(
+        "%(n)d more difference would be significant.", "%(n)d more differences would be significant.", gained
+    )
+    return sentences(order, less % {"n": lost} if lost else "", more % {"n": gained} if gained else "")
+
+
+def _leads(rows: Sequence[SystemResult]) -> bool:
+    """Whether the first differs significantly from all others."""
+    return rows[0].rank_high == 1
 
 
 def unit(what_if: WhatIf, score: str) -> Unit:

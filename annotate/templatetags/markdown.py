@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from django import template
 
-from annotate.markdown import as_html
+from annotate.markdown import as_html, turns_to_judge
 
 register = template.Library()
+register.filter(turns_to_judge)
 
 
 @register.filter

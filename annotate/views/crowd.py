@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from uuid import UUID
 
-from django import forms
 from django.db import transaction
 from django.http import Http404, HttpRequest, HttpResponse, JsonResponse
 from django.shortcuts import redirect, render
@@ -12,6 +11,7 @@ from django.urls import path
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
 from annotate import access, crowd, invitations
+from annotate.forms import WithdrawForm
 from annotate.models import Annotator, Consent, Recruitment, Study
 from annotate.refusal import Refusal
 from annotate.server import limits
@@ -19,10 +19,6 @@ from annotate.server.languages import speak
 from annotate.views.judging.join import agrees, their_own, welcome
 from annotate.views.judging.progress import find_annotator, go_on
 from annotate.views.limited import limited
-
-
-class WithdrawForm(forms.Form):
-    answers = forms.ChoiceField(choices=[("keep", "keep"), ("erase", "erase")])
 
 
 @require_http_methods(["GET", "HEAD", "POST"])

@@ -21,7 +21,9 @@ from annotate.models import (
 from tests.annotate.judging_study import ready_study
 
 BATCH = 2_000
-FIGURES = ("answers", "seconds", "speed", "left", "ties", "alternation", "repeats", "gold", "circles", "fit", "e")
+FIGURES = (
+    *("answers", "seconds", "speed", "left", "longer", "ties", "alternation", "repeats", "gold", "circles", "fit", "e"),
+)
 
 
 def big_study(annotators: int = 1_000, judgments: int = 100_000, topics: int = 10, sentences: int = 60) -> Study:

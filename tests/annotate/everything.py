@@ -31,7 +31,9 @@ BODIES: dict[tuple[str, str], Any] = {
     ("PATCH", "api_sentence"): {"to_judge": False},
     ("POST", "api_uploads"): {"topic_id": "X"},
     ("POST", "api_baselines"): {"words": 100},
+    ("POST", "api_upload_columns"): {"columns": {"topic": ["doc"], "system": ["who"], "text": ["said"]}},
     ("POST", "api_simulated"): {"per_topic": 5},
+    ("PUT", "api_demographics"): b"Participant id,Age\nnobody,40\n",
     ("PUT", "api_given_metrics"): b"topic,system,metric,score\nM1,lead,BERTScore,0.5\n",
     ("POST", "api_what_ifs"): {"annotators": ["machine"]},
     ("POST", "api_exclusions"): {"annotators": ["machine"], "reason": "It is a test."},
@@ -90,6 +92,8 @@ def furnish(study: Study) -> Keys:
     making.prepare(judged)
     upload = making.receive(study, lines(TOPIC | {"topic_id": "M3"}))
     imports.process(upload)
+    table = making.receive(study, b"doc,who,said\nM9,lead,It rained.\nM9,tail,It rained on.\n", "table.csv")
+    imports.process(table)
     export = exports.request_export(study, owner)
     exports.write_export(export)
     judge = judging.join(
@@ -119,6 +123,7 @@ def furnish(study: Study) -> Keys:
             ("key", "api_forecast"): forecast.key,
             ("key", "api_removal_restore"): removal.key,
             **{("key", f"api_upload{rest}"): upload.key for rest in ("", "_confirm", "_discard")},
+            ("key", "api_upload_columns"): table.key,
             **{("key", f"api_export{rest}"): export.key for rest in ("", "_file")},
         }
     )

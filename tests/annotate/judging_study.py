@@ -13,8 +13,10 @@ from annotate.imports.recutting import add_topics
 from annotate.models import (
     Annotator,
     Assignment,
+    Claim,
     GoldPair,
     Item,
+    ItemSet,
     Judgment,
     Pair,
     SourceDocument,
@@ -22,6 +24,8 @@ from annotate.models import (
     Tally,
     Topic,
 )
+from annotate.reports import annotators, rests_on
+from evaluation import tasks
 from preferendum.formats.settings import KINDS_COUNTED
 from tests.annotate import making
 
@@ -87,6 +91,12 @@ def let_lapse(*assignments: Assignment) -> None:
     )
 
 
+def report_annotators(study: Study) -> None:
+    """Have the worker look at the study's annotators, however lately it did."""
+    Claim.objects.all().delete()
+    tasks.report_annotators(study.pk)
+
+
 LAST = Judgment.objects.filter(assignment=OuterRef("pk"), revision=OuterRef("revision"))
 WAS_JUDGED = Q(state="void") & Exists(LAST.exclude(answer="undone"))
 
@@ -99,6 +109,11 @@ def assert_books_balance(study: Study) -> None:
         assert pair.taken == pair.places <= pair.need, pair
     for tally in Tally.objects.filter(item_set__study=study).select_related("item_set__topic"):
         assert tally.taken == sum(Pair.objects.filter(item_set=tally.item_set).values_list("taken", flat=True))
+    kept = {own.pk: own for own in rests_on.judged_in(ItemSet.objects.filter(study=study))}
+    for item_set_id, groups in rests_on.count_judged(kept).items():
+        assert sorted(map(tuple, kept[item_set_id].groups)) == sorted(groups)
+    everyone = Annotator.objects.filter(study=study).select_related("report")
+    assert annotators.answers_of(study, everyone) == annotators.count_answers([one.pk for one in everyone])
     for annotator in Annotator.objects.filter(study=study):
         # What was done stays done, though it is void: its topic or sentence went.
         done, skipped = Q(state="judged") | WAS_JUDGED, Q(state="skipped") | Q(state="void") & ~Q(skip_reason="")

@@ -48,10 +48,13 @@ from tests.annotate.test_api import API, client_of
 pytestmark = pytest.mark.django_db
 ANALYSES = (*of_study(), *of_topic())
 EVERY = pytest.mark.parametrize("analysis", ANALYSES, ids=lambda analysis: analysis.name)
+#: The others are lines of other pages, files, and in the API.
+WITH_PAGE = [own for own in ANALYSES if own.page]
+EVERY_PAGE = pytest.mark.parametrize("analysis", WITH_PAGE, ids=lambda analysis: analysis.name)
 #: What annotators say about themselves is counted when it is read; the worker works out all else.
 WORKED_OUT = [own for own in ANALYSES if own.name != "about-annotators"]
 #: These also read what the study's board says, or how far three kinds of work are.
-QUERIES = {"two-systems": 27, "scores-by-topic": 26, "both-questions": 40, "metric-agreement": 22}
+QUERIES = {"two-systems": 28, "forecast": 23, "scores-by-topic": 26, "both-questions": 40, "metric-agreement": 22}
 #: A name that is no good citizen of an address, of a page, of a table or of a spreadsheet.
 ODD = '="Ada" & <b>_\\'
 
@@ -85,11 +88,14 @@ def analysed_study() -> Study:
     said = [("T0", "system 0", "system 1", "a"), ("T1", "system 0", "system 2", "b")]
     open_summaries(made, made.topics.values_list("pk", flat=True))
     judging.import_judgments(made, [formats.Preference(*own, annotator="bob", of="summaries") for own in said])
+    by_machine = [formats.Preference(*own, annotator=ODD + "2", of="summaries") for own in said]
+    judging.import_judgments(made, by_machine, "machine")
     say_what_they_are(made)
     assert scored.tasks.catch_up(made.pk) == {}
     scored.score_with_metrics(made)
     examine(made, "T0", "T1", "T2")
     scored.tasks.find_smallest_set(made.pk)
+    scored.tasks.make_judge_cards(made.pk)
     making.forecast(made)
     return made
 
@@ -122,6 +128,8 @@ def examine(made: Study, *names: str) -> None:
 
 def more_is_judged(made: Study, is_fitted: bool = True) -> None:
     scored.judge(made, *((f"T{k}", "d1:1", "d2:0", "a") for k in range(3)))
+    of_summaries = formats.Preference("T2", "system 0", "system 1", "a", annotator="bob", of="summaries")
+    judging.import_judgments(made, [of_summaries])
     if is_fitted:
         assert scored.tasks.catch_up(made.pk) == {}
 
@@ -154,7 +162,7 @@ def call(study: Study, analysis: Analysis, client: Client, **asked: str) -> Any:
     return client.get(f"{place}results/{analysis.name}/", asked)
 
 
-@EVERY
+@EVERY_PAGE
 def test_the_page_has_the_verdict_before_every_table_and_figure(everything: Study, analysis: Analysis) -> None:
     client, found = signed_in(everything), shown(everything, analysis)
     text = text_of(client, address(of(everything, analysis), analysis.name))
@@ -163,10 +171,40 @@ def test_the_page_has_the_verdict_before_every_table_and_figure(everything: Stud
     for part in found.parts:
         assert (isinstance(part, Table) and part.folded) or escape(part.title) in rest
     assert ODD not in text
-    if analysis.of == "study":
-        listed = text_of(client, reverse("results", args=[everything.pk]))
-        assert escape(found.verdict) in listed
-        assert address(everything, analysis.name) in listed
+
+
+def test_what_is_a_line_of_another_page_has_no_page_of_its_own(everything: Study) -> None:
+    client = signed_in(everything)
+    lines = [own for own in ANALYSES if not own.page]
+    assert [own.name for own in lines] == ["both-questions", "influence", "smallest-set", "coverage", "misfits"]
+    said = text_of(client, reverse("leaderboard", args=[everything.pk])) + text_of(
+        client, reverse("study_topics", args=[everything.pk])
+    )
+    for analysis in lines:
+        assert client.get(address(everything, analysis.name)).status_code == 404
+        assert escape(shown(everything, analysis).verdict) in said
+
+
+def test_metrics_lead_to_method_research_once_there_are_human_scores(everything: Study) -> None:
+    client, menu = signed_in(everything), "Method research"
+    metrics, *research = (address(everything, own.name) for own in of_study() if own.page == "metrics")
+    board = text_of(client, reverse("leaderboard", args=[everything.pk]))
+    assert f'href="{metrics}"' in board
+    assert menu not in board
+    text = text_of(client, metrics)
+    assert all(f'href="{below}?' in text for below in research)
+    in_topic = text_of(client, reverse("topic", args=[everything.pk, scored.topic(everything, "T1").pk]))
+    assert "Sentence ranking" in in_topic
+    assert all(menu in text_of(client, below) for below in research)
+    Result.objects.filter(analysis="assessors").delete()
+    assert address(everything, "assessors") not in text_of(client, metrics)
+    HumanScore.objects.all().delete()
+    board = text_of(client, reverse("leaderboard", args=[everything.pk]))
+    assert "Metrics" not in board
+    assert [client.get(below).status_code for below in (metrics, *research)] == [404] * (1 + len(research))
+    in_topic = text_of(client, reverse("topic", args=[everything.pk, scored.topic(everything, "T1").pk]))
+    assert "Sentence ranking" not in in_topic
+    assert "Metrics" not in in_topic
 
 
 @EVERY
@@ -187,10 +225,11 @@ def test_every_part_is_a_file_in_its_forms_under_a_name_of_its_own_in_few_querie
             assert b"<a " not in response.content
         elif form == "tex":
             lines = response.content.decode().splitlines()
-            assert lines[0] == r"\begin{table}"
+            assert lines[0] in (r"\begin{table}", r"\begin{table*}")
             assert lines[-2].startswith(r"\caption{")
             assert set("".join(lines)) <= {*map(chr, range(128)), *"·±"}
-            assert len({line.count(" & ") for line in lines if line.endswith(r"\\")}) == 1
+            for table in "\n".join(lines).split(r"\toprule")[1:]:
+                assert len({line.count(" & ") for line in table.splitlines() if line.endswith(r"\\")}) == 1
     assert len(names) == len(files(everything, analysis))
     assert client.get(address(of(everything, analysis), analysis.name, "nothing")).status_code == 404
     with django_assert_max_num_queries(most):
@@ -222,14 +261,16 @@ def test_every_choice_can_be_made_and_one_that_there_is_not_is_refused(everythin
             found = call(everything, analysis, program, **{choice.name: value}).json()["choices"]
             assert {own["name"]: own["chosen"] for own in found}[choice.name] == value
             offered = f'<option value="{escape(value)}" selected>{escape(label)}</option>'
-            assert (offered in text_of(client, page, **{choice.name: value})) == (len(choice.options) > 1)
+            if analysis.page:
+                assert (offered in text_of(client, page, **{choice.name: value})) == (len(choice.options) > 1)
             file = client.get(address(of(everything, analysis), analysis.name, *part), {choice.name: value})
             assert slugify(value) in file["Content-Disposition"]
         assert call(everything, analysis, program, **{choice.name: "nothing"}).status_code == 404
-        assert escape(shown(everything, analysis).verdict) in text_of(client, page, **{choice.name: "nothing"})
+        if analysis.page:
+            assert escape(shown(everything, analysis).verdict) in text_of(client, page, **{choice.name: "nothing"})
 
 
-@EVERY
+@EVERY_PAGE
 def test_pages_have_some_rows_and_say_how_many_more_files_have(
     everything: Study, analysis: Analysis, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -246,7 +287,7 @@ def test_it_is_for_those_who_may_see_what_it_says(everything: Study, analysis: A
     for role, expected in ((Role.RESEARCHER, refused), (Role.ADMIN, 200), (Role.ANNOTATOR, 404)):
         client, program = signed_in(everything, role), client_of(making.member(everything, role))
         page = address(of(everything, analysis), analysis.name)
-        assert client.get(page).status_code == expected
+        assert client.get(page).status_code == (expected if analysis.page or expected == 403 else 404)
         seen = {part.name for part in shown(everything, analysis).for_reader({"see"}).parts}
         for part, form in files(everything, analysis)[:3]:
             is_hidden = role == Role.RESEARCHER and part not in seen and expected == 200
@@ -264,7 +305,7 @@ def test_it_is_for_those_who_may_see_what_it_says(everything: Study, analysis: A
 def test_an_open_page_hears_nothing_until_there_is_something_newer(everything: Study) -> None:
     client, program = signed_in(everything), client_of(owner(everything))
     seen = {}
-    for analysis in ANALYSES:
+    for analysis in WITH_PAGE:
         page = address(of(everything, analysis), analysis.name)
         (version,) = set(re.findall(r"seen=([^\"&]*)", text := text_of(client, page)))
         assert "Newer data are being worked in." not in text
@@ -281,11 +322,13 @@ def test_an_open_page_hears_nothing_until_there_is_something_newer(everything: S
     more_is_judged(everything, is_fitted=False)
     Topic.objects.filter(study=everything).update(peers_version=F("peers_version") + 1)
     forecasts.ask(everything, owner(everything))
-    for analysis in WORKED_OUT:
+    for analysis in [own for own in WORKED_OUT if own.page]:
         text = text_of(client, seen[analysis.name])
         assert 'hx-select="#analysis"' in text
         assert call(everything, analysis, program).json()["is_old"], analysis.name
-        assert ("Newer data are being worked in." in text) == (analysis.name != "forecast"), analysis.name
+        is_simulated = analysis.name == "forecast"
+        assert ("Newer data are being worked in." in text) == (not is_simulated), analysis.name
+        assert ("The study is being simulated." in text) == is_simulated, analysis.name
 
 
 def test_asking_for_news_reads_no_record_under_keys(everything: Study) -> None:
@@ -301,9 +344,13 @@ def test_asking_for_news_reads_no_record_under_keys(everything: Study) -> None:
 
 
 def says_why_not(study: Study, analysis: Analysis, why: str, parts: list[tuple[str, str]]) -> None:
-    """Its page says why there is nothing, there is no file, and the API has neither verdict nor tables."""
+    """Its page says why there is nothing, there is no file, and the API has neither verdict nor tables.
+
+    Metrics have no page before there are human scores.
+    """
     client = signed_in(study)
-    assert why in text_of(client, address(of(study, analysis), analysis.name))
+    if analysis.page and (analysis.page != "metrics" or HumanScore.objects.filter(summary__topic__study=study)):
+        assert why in text_of(client, address(of(study, analysis), analysis.name))
     assert {client.get(address(of(study, analysis), analysis.name, *part)).status_code for part in parts} == {404}
     answer = call(study, analysis, client_of(owner(study))).json()
     assert (answer["tables"], answer["verdict"]) == ([], None)
@@ -312,9 +359,10 @@ def says_why_not(study: Study, analysis: Analysis, why: str, parts: list[tuple[s
 @pytest.mark.parametrize("analysis", WORKED_OUT, ids=lambda own: own.name)
 def test_before_the_worker_has_looked_it_says_that_it_is_to_come(everything: Study, analysis: Analysis) -> None:
     parts = files(everything, analysis)
-    for model in (Ranking, Result, ComputedScore, Score, HumanScore, TopicMetrics):
-        if model is not HumanScore or analysis.of == "topic":
-            model.objects.all().delete()
+    for model in (Ranking, Result, ComputedScore, Score, TopicMetrics):
+        model.objects.all().delete()
+    if analysis.of == "topic":
+        HumanScore.objects.filter(summary__topic=of(everything, analysis)).delete()
     forecasts.ask(everything, owner(everything))
     if analysis.name == "scores-of-summaries":
         assert "Newer data are being worked in." in text_of(signed_in(everything), address(everything, analysis.name))
@@ -327,18 +375,16 @@ def test_without_what_it_needs_it_says_what_that_is(everything: Study, analysis:
     empty, parts = making.study(), files(everything, analysis)
     imports.store(empty, formats.Bundle(topics=(formats.Topic("T1", scored.RAIN.documents),)))
     says_why_not(empty, analysis, escape(analysis.needs), parts)
-    text = text_of(signed_in(empty), address(of(empty, analysis), analysis.name))
-    assert "Nothing to work with yet" in text
-    assert (f'href="{reverse("upload_new", args=[empty.pk])}">Upload</a>' in text) == analysis.takes_upload
+    assert call(empty, analysis, client_of(owner(empty))).json()["needs"] == analysis.needs
 
 
 @pytest.mark.parametrize("analysis", [own for own in ANALYSES if own.left_out], ids=lambda own: own.name)
 def test_what_the_worker_leaves_out_is_not_said_to_come(everything: Study, analysis: Analysis) -> None:
     parts = files(everything, analysis)
     Result.objects.exclude(choice="").delete()
-    Result.objects.filter(analysis__in=("influence", "smallest-set")).update(record=None)
     Result.objects.filter(analysis="sentence-ranking").update(record={"seed": 0, "reports": []})
-    for model in (ComputedScore, MetricScore, Score, HumanScore) if analysis.name == "metrics" else ():
-        model.objects.all().delete()
+    if analysis.name == "metrics":
+        for model in (ComputedScore, MetricScore, Score, HumanScore):
+            model.objects.filter(summary__topic=of(everything, analysis)).delete()
     says_why_not(everything, analysis, f"Not worked out here</h3>\n<p>{escape(analysis.left_out)}", parts)
     assert call(everything, analysis, client_of(owner(everything))).json()["is_left_out"]

@@ -1,5 +1,7 @@
+import hashlib
 import io
 import json
+import re
 import uuid
 
 import pytest
@@ -427,6 +429,8 @@ def test_a_program_sees_no_more_than_a_person_does(study, machine):
         "of": "sentences",
         "question": assignment.item_set.topic.question or study.question,
         "prompt": "",
+        "left_turns": None,
+        "right_turns": None,
         "left": assignment.left.text,
         "right": assignment.right.text,
         "answers": ["left", "right", "tie"],
@@ -539,6 +543,52 @@ def test_a_person_may_bring_several_machines_and_stays_a_person(study):
     assert str(person.key) not in keys
     error(client.post(path, {"pseudonym": person.pseudonym}, format="json"), 409, "taken")
     error(client.post(path, {}, format="json"), 400, "invalid")
+
+
+def test_what_is_known_of_a_machine_is_said_once_logged_and_stays_what_it_judged_by(study, machine, owner):
+    client, draw = machine
+    path = f"{API}/studies/{study.pk}/annotators/"
+
+    def says(**judge):
+        return client.post(path, {"pseudonym": "model-7b", "judge": judge}, format="json")
+
+    known = {
+        "model": "model",
+        "version": "7b",
+        "prompt": "Which?",
+        "temperature": 0,
+        "made": ["s"],
+    }
+    assert says(**known).json()["judge"]["prompt_sha256"] == hashlib.sha256(b"Which?").hexdigest()
+    shown = client.post(draw).json()
+    answer = f"{API}/assignments/{shown['key']}/judgment/", {"revision": 1, "answer": "left"}
+    for wrong in (2, "much"):
+        refused = error(client.post(answer[0], answer[1] | {"confidence": wrong}, format="json"), 400, "invalid")
+        assert list(refused["fields"]) == ["confidence"]
+    nan = '{"revision": 1, "answer": "left", "confidence": NaN}'
+    assert client.post(answer[0], nan, content_type="application/json").status_code == 400
+    assert client.post(answer[0], answer[1] | {"confidence": 0.9}, format="json").status_code == 201
+    assert says(**known, cost=0.002, currency="EUR").status_code == 201
+    error(says(**known | {"prompt": "Which one?"}), 409, "another_judge")
+    for wrong, field in (
+        ({"prompt": "x" * 60_000}, "judge.prompt"),
+        ({"prompt_sha256": "0" * 64, "prompt": "Which?"}, "judge.prompt_sha256"),
+        ({"temperature": "hot"}, "judge.temperature"),
+        ({"cost": -1}, "judge.cost"),
+        ({"size": "7b"}, "judge.size"),
+    ):
+        assert list(error(says(**wrong), 400, "invalid")["fields"]) == [field]
+    assert "Found 60000 characters; expected at most 50000." in says(prompt="x" * 60_000).content.decode()
+    error(says(prompt="x" * 1_000_000), 413, "too_large")
+    (row,) = owner.get(path).json()["results"]
+    assert (row["judge"]["cost"], row["judge"]["made"]) == (0.002, ["s"])
+    assert owner.get(f"{API}/studies/{study.pk}/judgments/").json()["results"][0]["confidence"] == 0.9
+    noted = AuditEntry.objects.filter(action="describe judge").order_by("number")
+    assert [entry.detail["judge"]["cost"] for entry in noted] == [None, 0.002]
+    assert client.post(path, {"pseudonym": "model-7b"}, format="json").json()["judge"]["cost"] == 0.002
+    Annotator.objects.update(kind="human", judge=None)
+    error(client.post(draw, {"of": "people"}, format="json"), 400, "invalid")
+    error(client.post(answer[0], answer[1] | {"revision": 2, "confidence": 0.9}, format="json"), 400, "invalid")
 
 
 def test_judgments_are_listed_under_pseudonyms_with_every_revision(study, machine, owner):
@@ -766,8 +816,12 @@ def test_the_description_is_complete(tmp_path):
 
 
 def test_everybody_may_read_the_description(client):
-    assert client.get(reverse("api_schema")).json()["openapi"].startswith("3.")
-    assert client.get(reverse("api_docs")).status_code == 200
+    schema = client.get(reverse("api_schema")).json()
+    assert schema["openapi"].startswith("3.")
+    page = client.get(reverse("api_docs")).content.decode()
+    lines = re.findall(r"<code>([A-Z]+)</code></td><th scope=\"row\"><code>(\S+)</code></th><td>([^<]+)</td>", page)
+    assert len(lines) == sum(map(len, schema["paths"].values()))
+    assert lines[0][1:] == ("/api/v1/studies/", "The studies that you may see, newest first.")
 
 
 def test_unknown_keys_of_things_lead_nowhere(study, owner):

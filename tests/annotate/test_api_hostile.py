@@ -117,13 +117,13 @@ LISTS = [
 ]
 #: Below the study's address.
 PAGES = [
-    *("settings/", "members/", "log/", "", "topics/", "recruitment/", "annotators/", "results/", "leaderboard/"),
+    *("settings/", "members/", "log/", "", "topics/", "recruitment/", "annotators/", "leaderboard/"),
     *("data/?show=removed", "leaderboard.tex", "leaderboard.csv", "gold-pairs/", "export/", "export/judgments.csv"),
 ]
 #: So many of the lists and pages are opened after each value, all of them at the end.
 OF_EACH = PAGES[:4]
 #: Who calls; tokens are made by people and not by other tokens.
-CALLERS = {**dict.fromkeys(["api_judgment", "api_skip", "api_undo"], "annotator"), "api_tokens": "signed in"}
+CALLERS = dict.fromkeys(["api_draw", "api_judgment", "api_skip", "api_undo"], "annotator") | {"api_tokens": "signed in"}
 #: What these take is gone afterwards, or was said before.
 APART = {("DELETE", "api_study"), ("POST", "api_judgment"), ("POST", "api_skip"), ("POST", "api_undo")}
 

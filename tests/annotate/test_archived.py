@@ -42,7 +42,8 @@ def busy_study() -> Study:
         *records,
         compares="both",
         judgments_per_pair=5,
-        pairs_per_annotator=60,
+        pairs_per_annotator=14,
+        summary_judgments_per_topic=60,  # enough for everybody's share
         ties_allowed=True,
         seed=3,
         neither_allowed=True,
@@ -50,9 +51,12 @@ def busy_study() -> Study:
     table = "topic,a,b,winner,annotator,of\nM1,d1:2,d1:1,a,p1,\nM1,d1:4,d1:3,b,p1,\nM2,ann,bob,neither,p1,summaries\n"
     making.store(study, table.encode(), "p.csv")
     annotators = [*(joined(study) for _person in range(6)), joined(study, kind="machine")]
-    for annotator in reversed(annotators):  # whoever came first need not answer first
+    for taste, annotator in enumerate(reversed(annotators)):  # whoever came first need not answer first
         for number in range(12):
-            judged(annotator, ("left", "right", "tie", "neither")[number % 4])
+            answer, pair = ("left", "right", "tie", "neither")[number % 4], drawn(annotator)
+            if number % 4 < 2 and pair.item_set.of == "summaries":  # every second one likes what others do not
+                answer = "left" if (pair.left.system < pair.right.system) == taste % 2 else "right"
+            judged(annotator, answer)
     judging.undo(Assignment.objects.filter(annotator=annotators[0], state="judged").order_by("-pk").first())
     judging.skip(drawn(annotators[1]), "unclear")
     judging.exclude(annotators[2], making.owner(study), "careless")

@@ -138,7 +138,7 @@ def test_the_page_has_every_figure_with_its_interval_and_what_changes(assessed: 
     assert "&quot;Ada&quot; &amp; &lt;b&gt;" in text
     figure = record(assessed).dimensions[0].rankings[1].assessors[-1]
     assert figure.value.value is not None
-    assert f"{figure.value.value:.3f}" in text
+    assert f"{figure.value.value:.2f}" in text
     assert f">{figure.value.n}</td>" in text
     assert f">{figure.difference.value:.2f}<" in text  # type: ignore[union-attr]
     assert "The ranking of systems without the worst assessors" in text
@@ -230,7 +230,7 @@ def test_the_verdict_names_the_best_the_worst_and_what_the_worst_one_changes() -
         return assessors.show(AssessorsReport("machines", False, (dimension,)), {}).verdict
 
     assert verdict(AssessorRanking("agreement", told, left)) == (
-        "Agreement, style, 3 assessors: highest for Ada, 0.900 [0.800, 1.000], lowest for Cleo, "
-        "-0.250 [-0.350, -0.150]; without Cleo, systems’ means correlate with those of all scores by r = 0.988."
+        "Agreement, style, 3 assessors: highest for Ada, 0.90 [0.80, 1.00], lowest for Cleo, "
+        "-0.25 [-0.35, -0.15]; without Cleo, systems’ means correlate with those of all scores by r = 0.988."
     )
     assert verdict(few) == "Too little is known of the assessors of style to call one worse than another."

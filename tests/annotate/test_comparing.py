@@ -13,9 +13,10 @@ from annotate import imports
 from annotate.models import Fit, Score, Study, Summary
 from annotate.reports import leaderboard
 from evaluation import tasks
+from evaluation.records.statement import state
 from preferendum import formats
-from preferendum.results import CurvePoint, Difference, LeaderboardRow, Standing, to_json
-from preferendum.results.needed import Effort, needed
+from preferendum.results import CurvePoint, Difference, Ground, LeaderboardRow, Standing, to_json
+from preferendum.results.outlook import Outlook, needed
 from preferendum.results.statistics import z_of
 from preferendum.scoring import ranking
 from preferendum.show import standing
@@ -51,7 +52,7 @@ def test_intervals_that_overlap_do_not_hide_a_difference_that_is_sure() -> None:
     names = fit.covariance["systems"]
     n = len(names)
     tied = tuple(tuple(0.01 if i == j else 0.00999 for j in range(n)) for i in range(n))
-    compared = ranking.Comparison([Standing(tuple(names), tuple(0.1 * k for k in range(n)), tied, 100)]).differences()
+    compared = ranking.Comparison([Standing(tuple(names), tuple(0.1 * k for k in range(n)), tied, 100)]).columns()
     tested = fit.settings | {"score": "importance"}
     Fit.objects.filter(pk=fit.pk).update(differences=to_json(compared), settings=tested)
     for k, name in enumerate(names):
@@ -60,7 +61,7 @@ def test_intervals_that_overlap_do_not_hide_a_difference_that_is_sure() -> None:
     assert [row.rank for row in board.rows] == [row.rank_low for row in board.rows] == [1, 2, 3]
     assert [len(row.better_than) for row in board.rows] == [2, 1, 0]
     assert all(one.significant for one in board.differences)
-    Fit.objects.filter(pk=fit.pk).update(differences=[])
+    Fit.objects.filter(pk=fit.pk).update(differences={})
     board = leaderboard.of_topic(topic)
     assert [(row.rank_low, row.rank_high) for row in board.rows] == [(1, 3)] * 3
 
@@ -122,6 +123,11 @@ def test_a_long_board_is_searched_by_name_and_keeps_its_ranks(client: Client) ->
     assert "No system has this in its name." in client.get(address, {"name": "nobody"}).content.decode()
 
 
+def outlook() -> Outlook:
+    """That of 100 answers by ten annotators."""
+    return Outlook("sentences", 100, 10, 0, None, 3, 2, Ground(10, 10.0, 0.0, "kind"), half=1.96)
+
+
 def board_of(*intervals: tuple[float, float, float], judgments: int = 100) -> leaderboard.Board:
     """A board whose systems differ by (difference, low, high)."""
     pairs = (("a", "b", *interval, 0.09, False) for interval in intervals)
@@ -132,13 +138,14 @@ def board_of(*intervals: tuple[float, float, float], judgments: int = 100) -> le
 
 @pytest.mark.django_db
 def test_an_undecided_board_says_how_many_judgments_its_clearest_difference_might_take() -> None:
-    board = replace(board_of((1.1, -0.86, 3.06), (2.0, 0.04, 3.96)), effort=lambda: Effort(100))
+    board = replace(board_of((1.1, -0.86, 3.06), (2.0, 0.04, 3.96)), outlook=outlook)
     assert board.answer.startswith("So far the answers do not tell these systems apart.")
-    assert board.needed == needed(100, 2.0, 2, Effort(100))
+    assert board.needed == needed(outlook(), 2.0, 2)
     assert board.needed is not None
-    assert replace(board, effort=lambda: Effort(101)).needed is None
+    assert replace(board, outlook=lambda: replace(outlook(), now=19)).needed is None
+    assert replace(board, outlook=lambda: None).needed is None
     doubtful = replace(board, differences=(Difference("a", "b", 9.0, 7.0, 11.0, 0.09, False),) * 2)
-    assert doubtful.needed == needed(100, z_of(0.09, 2, None), 2, Effort(100))  # few annotators: narrow, unsure
+    assert doubtful.needed == needed(outlook(), z_of(0.09, 2, None), 2)  # few annotators: narrow, unsure
     decided = replace(board, differences=(Difference("a", "b", 1.0, 0.5, 1.5, 0.01, True),))
     assert ("do not tell" in decided.answer, decided.needed) == (False, None)
     assert board_of().needed is None
@@ -151,9 +158,9 @@ def test_a_board_says_who_leads_and_brackets_those_that_are_not_told_apart() -> 
     pairs = [Difference(a, b, 1.0, 0.1, 1.9, 0.04, a + b in apart) for a in names for b in names if a < b]
     better = {name: tuple(pair[1] for pair in sorted(apart) if pair[0] == name) for name in names}
     rows = tuple(replace(row, better_than=better[row.system]) for row in rows_with(dict.fromkeys(names, (1, 6))))
-    board = replace(board_of(), rows=rows, differences=tuple(pairs), effort=lambda: Effort(100))
+    board = replace(board_of(), rows=rows, differences=tuple(pairs), outlook=outlook)
 
-    assert board.answer.startswith("a leads; 1 system cannot be told from it. If the clearest difference")
+    assert board.answer.startswith("a leads; b cannot be told from it. If the clearest difference")
     assert standing.brackets(rows, board.tests) == [
         ["begins", "", ""],
         ["ends", "begins", ""],
@@ -165,10 +172,13 @@ def test_a_board_says_who_leads_and_brackets_those_that_are_not_told_apart() -> 
     alone = tuple(replace(own, significant=own.better == "a") for own in pairs)
     leader = (replace(rows[0], better_than=tuple("bcdef")), *(replace(row, better_than=()) for row in rows[1:]))
     assert replace(board, rows=leader, differences=alone).answer == "a leads all other systems."
-    assert standing.verdict(leader[:2], alone) == "a leads b."
+    assert standing.verdict(leader[:2], alone, board.ground) == "a leads b."
     level = tuple(replace(own, significant=own.better == "b") for own in pairs)
     behind = (replace(rows[0], better_than=()), replace(rows[1], better_than=tuple("cdef")), *rows[2:])
-    assert "a scores highest, but cannot be told from any" in replace(board, rows=behind, differences=level).answer
+    middle = replace(board, rows=behind, differences=level).answer
+    assert middle.startswith(
+        "b is better than c; of 15 pairs of systems 4 are told apart. a scores highest, but cannot"
+    )
     assert replace(board, judgments=0).answer == ""
 
 
@@ -177,6 +187,7 @@ def test_people_stand_above_the_systems_and_are_not_ranked_with_them(client: Cli
     study = study_of_one_topic(4)
     first, *others = [row.system for row in leaderboard.of_study(study).rows]
     Summary.objects.filter(system__name=first).update(person=True)
+    state(study)
     for board in leaderboard.of_study(study), leaderboard.of_topic(study.topics.get()):
         assert [row.system for row in board.human_written] == [first]
         assert [(row.rank, row.system) for row in board.rows] == list(enumerate(others, 1))
@@ -188,3 +199,29 @@ def test_people_stand_above_the_systems_and_are_not_ranked_with_them(client: Cli
     assert f"-- & {first} & " in files[1]
     Summary.objects.update(person=True)
     assert [row.system for row in leaderboard.of_study(study).rows] == [first, *others]
+
+
+def test_brackets_join_every_two_that_are_not_told_apart_neighbours_or_not() -> None:
+    names = "abc"
+    pairs = [Difference(a, b, 1.0, 0.1, 1.9, 0.04, a + b == "ab") for a in names for b in names if a < b]
+    rows = tuple(rows_with(dict.fromkeys(names, (1, 3))))
+    assert standing.brackets(rows, pairs) == [["begins", ""], ["passes", "begins"], ["ends", "ends"]]
+    assert standing.alike(rows, pairs) == {"a": ("c",), "b": ("c",), "c": ("a", "b")}
+    apart = [replace(own, significant=True) for own in pairs]
+    assert standing.brackets(rows, apart) == [[], [], []]
+
+
+@pytest.mark.django_db
+def test_the_table_shows_the_differences_to_a_system_that_one_chooses(client: Client) -> None:
+    study = study_of_one_topic(4)
+    client.force_login(making.owner(study))
+    board = leaderboard.of_study(study)
+    last = board.rows[-1].system
+    page = client.get(reverse("leaderboard", args=[study.pk]), {"against": last})
+    lines = {line["row"].system: line["own"] for line in page.context["lines"]}
+    assert lines.pop(last) is None
+    for own in board.differences:
+        if own.worse == last:
+            assert (lines[own.better].score, lines[own.better].low) == (own.difference, own.low)
+    assert f"Difference to {last} (points)" in page.content.decode()
+    assert client.get(reverse("leaderboard", args=[study.pk]), {"against": "nobody"}).status_code == 200

@@ -7,9 +7,11 @@ from django.test import Client
 from django.urls import reverse
 from django.utils.html import escape
 
+from annotate import studies
 from annotate.models import Fit, Score, Study, Summary, System, Utility
 from annotate.reports import comparison
 from annotate.reports import leaderboard as boards
+from evaluation import tasks
 from preferendum.show.analyses.two_systems import TwoSystems
 from tests.annotate import making, scored
 from tests.annotate.reading import address, rows_of, text_of
@@ -86,7 +88,11 @@ def test_the_page_of_a_topic_shows_what_made_the_difference(client: Client, stud
     for utility in Utility.objects.filter(fit=fit, sentence__document__name="d1", sentence__index=0):
         assert reverse("sentence", args=[study.pk, utility.sentence_id]) in page
     assert "preferred by 1 of 1" in page
+    assert "People’s answers" not in page, "some are simulated"
+    assert "counted: people’s and simulated ones" not in page, "of this topic, none is"
     assert "He wore a hat." in page
+    snow = reverse("compare_in_topic", args=[study.pk, study.topics.get(name="snow").pk])
+    assert "counted: people’s and simulated ones" in text_of(client, snow, **asked(study))
     published = text_of(client, place, **asked(study, scored_by="published"))
     assert "no words to hold against each other" in published
     assert client.get(place, {"first": "1"}).status_code == 404
@@ -140,3 +146,23 @@ def test_the_map_has_the_score_of_every_summary(client: Client, study: Study) ->
     Summary.objects.filter(system__name=first.system).update(person=True)
     page = text_of(client, address(study, "scores-by-topic"))
     assert f"{escape(second.system)} has the highest mean score" in page, "people are not ranked with systems"
+
+
+def test_coverage_claims_as_much_in_a_topic_that_few_judged(client: Client, study: Study) -> None:
+    system = two(study)[0]
+    pages = [
+        (address(study, "scores-by-topic"), {}),
+        (address(study, "two-systems"), asked(study)),
+        (reverse("system", args=[study.pk, system.pk]), {}),
+    ]
+    for address_of, query in pages:
+        assert "fewer than five" in text_of(client, address_of, **query)
+    studies.change_settings(study, making.owner(study), score="coverage")
+    assert tasks.catch_up(study.pk) == {}
+    for address_of, query in pages:
+        html = client.get(address_of, query).content.decode()
+        assert "fewer than five" not in html, address_of
+        assert 'class="thin"' not in html, address_of
+    lines = compared(study, *two(study)).lines
+    assert {line.judgments for line in lines} == {None}
+    assert not any(line.is_thin for line in lines)

@@ -14,7 +14,8 @@ from django.urls import reverse
 
 from annotate import invitations, studies
 from annotate.management.commands import demo
-from annotate.models import HumanScore, Judgment, Ranking, ScoredBy, Study
+from annotate.models import AuditEntry, HumanScore, Judgment, Ranking, ScoredBy, Study
+from annotate.reports import methods_section, study_facts
 from evaluation import tasks
 
 pytestmark = pytest.mark.django_db
@@ -52,6 +53,17 @@ def test_the_board_on_the_start_page_is_the_leaderboard_of_the_demo(client: Clie
     win_rates = Ranking.objects.get(study=study, scored_by=ScoredBy.WIN_RATE)
     assert (win_rates.problem, win_rates.systems.count()) == ("", 10)
     assert Judgment.objects.counted().filter(assignment__item_set__of="summaries").count() == 90
+    assert not AuditEntry.objects.filter(study=study).exists(), "nobody did anything yet"
+    methods = methods_section.plain(study_facts.of_study(study))
+    assert "After the first judgment" not in methods
+    assert "10 simulated" in methods
+    for address in (reverse("studies"), reverse("study", args=[study.pk])):
+        page = client.get(address).content.decode()
+        said = re.findall(r"(Sentences|Whole summaries): ([^<]*)</a>", page)
+        assert said == [
+            ("Sentences", f"{kept[0]['system']} leads all other systems."),
+            ("Whole summaries", "So far the answers do not tell these systems apart."),
+        ]
 
 
 def test_the_second_study_has_peoples_ratings_and_preferences_and_says_whose_they_are() -> None:
@@ -81,4 +93,4 @@ def test_the_researcher_s_link_opens_a_board_on_which_people_s_answers_tell_syst
     page = client.post(link[1], follow=True)
     assert page.redirect_chain[-1][0] == reverse("leaderboard", args=[study.pk])
     assert "bart-dpr leads bart." in page.content.decode()
-    assert "540 by people (imported)" in page.content.decode()
+    assert "4 people gave 540 judgments (imported), on 60 topics." in page.content.decode()

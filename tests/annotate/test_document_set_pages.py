@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 
 import pytest
-from django.urls import reverse
 
 from annotate import imports
 from annotate.models import Study
@@ -71,7 +70,7 @@ def test_the_page_tests_people_and_every_metric(compared: Study) -> None:
     assert f"{human.different} of 6 pairs of topics differ" in text
     assert "Topics by mean rank: People: overall" in text
     assert "People ahead" not in text
-    assert address(compared, "document-sets") in text_of(signed_in(compared), reverse("results", args=[compared.pk]))
+    assert address(compared, "document-sets") in text_of(signed_in(compared), address(compared, "metric-agreement"))
 
 
 def test_the_topics_that_differ_from_the_chosen_one_are_marked(compared: Study) -> None:

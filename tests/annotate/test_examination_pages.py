@@ -1,4 +1,4 @@
-"""What the scores rest on, as analyses: coverage of the topics, and sentences that fit badly."""
+"""What the scores rest on: coverage of the topics, and sentences that fit badly."""
 
 from __future__ import annotations
 
@@ -26,22 +26,20 @@ def study() -> Study:
     return made
 
 
-def test_pages_and_files_say_what_the_worker_found(study: Study) -> None:
+def test_the_topics_page_has_a_line_of_each_and_files_have_what_the_worker_found(study: Study) -> None:
     client = signed_in(study)
     covered, found = diagnostics.coverage(study), diagnostics.misfits(study)
     assert covered
     assert found
-    text = text_of(client, address(study, "coverage"))
-    for topic in covered:
-        assert f'<a href="{reverse("topic", args=[study.pk, topic.key])}">{topic.topic}</a>' in text
-    assert "Judgments per sentence" in text
+    text = text_of(client, reverse("study_topics", args=[study.pk]))
+    for verdict in (coverage.show(covered, {}).verdict, misfits.show(found, {}).verdict):
+        assert verdict in text
+    for name in ("coverage", "misfits"):
+        assert client.get(address(study, name)).status_code == 404
     rows = rows_of(client, address(study, "coverage", "coverage"))
     assert [(row["topic"], int(row["judged"]), row["parts"]) for row in rows] == [
         (topic.topic, topic.coverage.judged, "; ".join(map(str, topic.coverage.parts))) for topic in covered
     ]
-    text = text_of(client, address(study, "misfits"))
-    for one in found:
-        assert reverse("sentence", args=[study.pk, one.misfit.sentence]) in text
     rows = rows_of(client, address(study, "misfits", "misfits"))
     assert [(row["sentence"], row["text"], float(row["z"])) for row in rows] == [
         (one.name, one.text, one.misfit.z) for one in found
@@ -58,6 +56,9 @@ def test_the_verdicts_count_topics_sentences_and_the_worst_residual() -> None:
         "more than one strongly connected component, where utilities depend on the prior or on similar sentences: 2."
     )
     assert said.tables[0].marked == {1}
+    assert coverage.show([TopicCoverage("rain", 1, whole)] * 3, {}).verdict.startswith(
+        "Judgments tie the judged sentences of 3 topics together; 3 of 12 sentences have no judgment."
+    )
 
     def fits(*residuals: float) -> str:
         return misfits.show(

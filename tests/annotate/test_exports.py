@@ -1,6 +1,7 @@
 import csv
 import hashlib
 import io
+import json
 import re
 import uuid
 from concurrent.futures import ThreadPoolExecutor
@@ -19,6 +20,7 @@ from annotate.models import Annotator, Assignment, AuditEntry, Export, Judgment,
 from annotate.refusal import Refusal
 from preferendum import formats
 from preferendum.formats.archive import study as study_archive
+from preferendum.formats.judge import Judge
 from tests.annotate import making
 from tests.annotate.judging_study import assert_books_balance
 
@@ -37,7 +39,11 @@ def study() -> Study:
         judge = judging.join(study, kind=kind)
         for letter in answers:
             answer = {"l": "left", "r": "right", "t": "tie"}[letter]
-            judging.record_judgment(judging.draw(judge), 1, answer, 1.5)
+            sure = 0.75 if kind == "machine" else None
+            judging.record_judgment(judging.draw(judge), 1, answer, 1.5, confidence=sure)
+    judging.describe(
+        judge, Judge(model="m", prompt="Which?\n", temperature=0.5, cost=0.1, made=("s",)), study.created_by
+    )
     judging.undo(Assignment.objects.filter(state="judged").first())
     judging.skip(judging.draw(judge), "unclear")
     judging.draw(judge)
@@ -194,6 +200,32 @@ def test_preferences_that_were_brought_are_given_back_exactly():
     ]
     judging.import_judgments(study, given)
     assert list(exports.preferences(study)) == given
+
+
+def test_what_is_known_of_a_machine_comes_back_with_its_judgments(study, tmp_path):
+    """In its first line; sent again, the same judgments are known."""
+    Annotator.objects.update(excluded_at=None)
+    machine = Annotator.objects.get(kind="machine")
+    assert machine.judge["prompt_sha256"] == hashlib.sha256(b"Which?\n").hexdigest()
+    file = io.BytesIO()
+    formats.write_preferences(exports.preferences(study), file)
+    rows = [json.loads(line) for line in file.getvalue().splitlines()]
+    assert [row["judge"] for row in rows if row["judge"]] == [machine.judge]
+    assert {(row["kind"], row["confidence"]) for row in rows} == {("human", None), ("machine", 0.75)}
+    other = making.study(counted_kinds="all")
+    for topic in making.take_in(other, making.TOPIC, making.TOPIC | {"topic_id": "M2"}):
+        making.prepare(topic)
+    assert making.store(other, file.getvalue(), "preferences.jsonl").contents["judgments"] == len(rows)
+    assert Annotator.objects.get(study=other, kind="machine").judge == machine.judge
+    assert AuditEntry.objects.get(study=other, action="describe judge").detail["judge"]["model"] == "m"
+    assert [own.extra for own in exports.preferences(other)] == [own.extra for own in exports.preferences(study)]
+    judging.describe(Annotator.objects.get(study=other, kind="machine"), Judge(model="m", cost=2.0), None)
+    two = [rows[0] | {"kind": "machine", "annotator": "g", "judge": {"temperature": k}, "at": None} for k in (0, 1)]
+    refused = making.receive(other, making.lines(*two), "two.jsonl")
+    imports.process(refused)
+    assert [(own["line"], own["field"]) for own in refused.complaints] == [(2, "judge")]
+    assert "already" in str(making.store(other, file.getvalue(), "again.jsonl").preview["remarks"])
+    assert Judgment.objects.filter(assignment__item_set__study=other).count() == len(rows)
 
 
 def test_nobody_is_named_but_by_pseudonym(study):

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import random
 from dataclasses import replace
 from datetime import timedelta
+from statistics import median
 
 import pytest
 from django.urls import reverse
 from django.utils import timezone
 
 from annotate import forecasts, imports, judging, studies
-from annotate.models import Assignment, Forecast, Study
+from annotate.models import Annotator, Assignment, Forecast, Item, ItemSet, Ranking, Study
 from annotate.refusal import Refusal
 from annotate.reports import forecast as reports
 from annotate.reports import minutes
@@ -20,6 +22,7 @@ from evaluation.agenda import find_work
 from evaluation.records import load_evidence
 from preferendum.evidence import Settings
 from preferendum.formats import Preference
+from preferendum.results.planning import Pace
 from preferendum.scoring.planning import TYPICAL, forecast
 from tests import studies as made_studies
 from tests.annotate import making, scored
@@ -121,31 +124,62 @@ def test_the_page_counts_hours_money_and_chances(study) -> None:
     making.forecast(study)
     studies.change_settings(study, making.owner(study), judgments_per_topic=300)
 
-    shown = client.get(page, {"difference": "1", "seconds": "30", "pay": "12"})
+    shown = client.get(page, {"difference": "1", "pay": "12", "currency": "EUR"})
     text = shown.content.decode()
-    assert "differ by 1 point are told apart in 80% of studies with about" in text
-    assert "5.0" in text  # hours for 300 judgments on each of two topics
     (table,) = shown.context["shown"].tables
     (planned,) = (dict(zip(table.json()["columns"], table.rows[k], strict=True)) for k in table.marked)
-    assert (planned["judgments"], planned["hours"], planned["cost"]) == (300, 5, 60)
-    assert 0.8 < planned["chance"] <= 1
+    seconds = Item.objects.paces(study)[False]
+    assert planned["answers"] == 600  # 300 on each of two topics
+    assert planned["hours"] == pytest.approx(600 * seconds / 3600)
+    assert planned["cost"] == pytest.approx(12 * planned["hours"])
+    assert f"No answer counts yet. In typical studies, 600 answers (about {planned['hours']:.0f} hours, " in text
+    assert f"{planned['cost']:.0f} EUR) bring about ±{100 * planned['margin']:.2f} points." in text
+    assert "tell two systems apart that differ by 1 point, in 80% of studies." in text
+    assert "Cost (EUR)" in text
     assert "Texts or settings have changed since" in text  # 34 and 35 sentences, not 5
 
-    rows = rows_of(client, address(study, "forecast", "forecast"), pay="12")
-    assert (rows[0]["judgments"], rows[0]["in_all"], rows[0]["chance"]) == ("10", "20", "")
-    assert float(rows[0]["cost"]) == pytest.approx(20 * minutes.expected(study) / 3600 * 12)
+    rows = rows_of(client, address(study, "forecast", "sentences"), pay="12")
+    assert [row["answers"] for row in rows if float(row["margin"]) == planned["margin"]] == ["600"]
+    sent = client.get(reverse("api_result", args=[study.pk, "forecast"])).json()
+    assert [row["answers"] for row in rows] == [str(row["answers"]) for row in sent["tables"][0]["rows"]]
+
+
+def test_the_curve_goes_through_todays_interval_on_the_board(study) -> None:
+    """Of answers by four annotators; what was simulated gives the shape."""
+    rng = random.Random(1)
+    for k in range(4):
+        rows = [(name, *pair, "ab"[rng.random() < 0.5]) for name in ("wide", "wider") for pair in _pairs(rng)]
+        scored.judge(study, *rows, pseudonym=f"ann {k}")
+    making.forecast(study)
+    tasks.catch_up(study.pk)
+    client = signed_in(study)
+
+    shown = client.get(address(study, "forecast")).context["shown"]
+
+    ranking = Ranking.objects.get(study=study, scored_by="recommended")
+    half = median((own.high - own.low) / 2 for own in ranking.system_differences)
+    assert shown.tables[0].rows[0][:4] == (ranking.judgments, None, None, pytest.approx(half))
+    assert shown.verdict.startswith(
+        f"{ranking.judgments} answers by 4 annotators: "
+        f"the difference of two systems is known to about ±{100 * half:.1f}"
+    )
+    assert "today" in client.get(address(study, "forecast")).content.decode()
+
+
+def _pairs(rng: random.Random) -> list[tuple[str, str]]:
+    return [tuple(f"d1:{k}" for k in rng.sample(range(30), 2)) for _pair in range(20)]
 
 
 def test_what_is_asked_badly_is_said_beside_the_field(study) -> None:
-    text = text_of(signed_in(study), address(study, "forecast"), seconds="-3")
-    assert "greater than or equal to 0.1" in text
+    text = text_of(signed_in(study), address(study, "forecast"), pay="-3")
+    assert "greater than or equal to 0" in text
     answer = signed_in(study).post(reverse("forecast_ask", args=[study.pk]), {"careless": "300"}, follow=True)
-    assert "At most 100 %." in answer.content.decode()
+    assert "At most 100%." in answer.content.decode()
     assert not Forecast.objects.exists()
 
 
 def test_the_pace_says_when_a_study_is_done(study) -> None:
-    assert reports.course(study) == reports.Course(0, 200, None, None, None, minutes.expected(study))
+    assert reports.course(study) == reports.Course(0, 200, None, None, None)
     now = timezone.now()
     at = (now - timedelta(days=2)).isoformat()
     judged = [Preference("wide", f"d1:{k}", f"d1:{k + 1}", "a", seconds=30.0, at=at) for k in range(20)]
@@ -156,12 +190,30 @@ def test_the_pace_says_when_a_study_is_done(study) -> None:
 
     course = reports.course(study)
 
-    assert (course.done, course.wanted, course.seconds, course.usual) == (20, 200, 30, 30)
+    assert (course.done, course.wanted, course.seconds) == (20, 200, 30)
     assert course.a_day == pytest.approx(10, rel=0.01)
     assert course.ends_at - now == pytest.approx(timedelta(days=18), rel=0.01)
-    shown = signed_in(study).get(address(study, "forecast"), {"seconds": "15", "pay": "12"})
-    assert shown.context["so_far"].cost == pytest.approx(2)
-    assert shown.context["to_come"].hours == pytest.approx(180 * 15 / 3600)
+
+
+def test_hours_are_those_of_people_who_answered_here_and_read(study) -> None:
+    of_sentences = ItemSet.objects.filter(study=study, of="sentences")
+
+    def pace() -> Pace:
+        return minutes.pace(of_sentences, Item.objects.paces(study)[False])
+
+    read = Pace(Item.objects.paces(study)[False], "read")
+    assert pace() == read
+    judged = [Preference("wide", f"d1:{k}", f"d1:{k + 1}", "a", seconds=30.0) for k in range(20)]
+    judging.import_judgments(study, judged, "human", "ann")
+    assert pace() == read
+    Assignment.objects.update(reason="random")
+    assert pace() == Pace(30.0, "taken")
+    hasty = [Preference("wider", f"d1:{k}", f"d1:{k + 1}", "a", seconds=0.7) for k in range(25)]
+    judging.import_judgments(study, hasty, "human", "bob")
+    Assignment.objects.update(reason="random")
+    assert pace() == replace(read, basis="too fast")
+    Annotator.objects.update(kind="machine")
+    assert pace() == read
 
 
 def test_short_topics_are_asked_for_no_more_than_their_pairs_take() -> None:

@@ -155,6 +155,7 @@ def test_the_preview_says_what_was_found():
             "not_judged": 0,
             "references": 1,
             "summaries": 2,
+            "without_text": 0,
             "content_units": 1,
             "annotated": 1,
             "texts": [
@@ -385,6 +386,25 @@ def test_a_later_system_is_scored_from_the_judgments_already_there():
     store(study, csv("topic,system,text", "M1,new,It rained a lot."), "summaries.csv")
     assert Summary.objects.get(system__name="new").text == "It rained a lot."
     assert Tally.objects.get().data_version > before
+
+
+def test_a_table_with_one_more_system_leaves_equal_texts_and_their_judgments_alone():
+    study = making.study()
+    document = {"id": "a.txt", "text": "It rained for days. The river rose."}
+    topic = {"topic_id": "M1", "documents": [document], "references": [{"id": "gold", "text": "Rain for days."}]}
+    making.take_in(study, topic | {"summaries": [{"system": "lead", "text": "It rained."}]})
+    head, cells = (
+        "id,document,target,lead,new",
+        f"M1,{document['text']},Rain for days.,It rained.,The river rose a lot.",
+    )
+    columns = {"topic": "id", "document": "document", "reference_text": "target", "systems": ["lead", "new"]}
+    upload = imports.receive(study, making.owner(study), ContentFile(csv(head, cells), "wide.csv"), columns=columns)
+    imports.process(upload)
+    assert (upload.preview["replaced"], upload.preview["systems"]) == ({}, ["lead", "new"])
+    imports.confirm(upload, making.owner(study))
+    imports.process(upload)
+    assert set(Summary.objects.values_list("system__name", flat=True)) == {"lead", "new"}
+    assert [SourceDocument.objects.get().name, Reference.objects.get().name] == ["a.txt", "gold"]
 
 
 def test_a_summary_that_is_there_stays_until_its_replacement_is_confirmed():
@@ -710,7 +730,7 @@ def test_a_judgment_without_a_time_has_none_on_pages_and_in_files_and_after_an_e
     assert "at an unknown time" in page
     table = client.get(reverse("study_annotator_csv", args=[study.pk, annotator.pk])).content.decode()
     assert table.splitlines()[1].startswith(",M1,")
-    assert {row.annotator.pseudonym: row.seen_at for row in annotators.rows_of(study)} == {"w1": None, "w3": timed.at}
+    assert {row.annotator.pseudonym: row.first_at for row in annotators.rows_of(study)} == {"w1": None, "w3": timed.at}
 
     archive = exports.make_archive(study)
     assert [own.at for own in archive.judgments] == [None, "2026-01-31T16:53:19Z"]

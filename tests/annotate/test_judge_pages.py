@@ -377,9 +377,13 @@ def test_a_context_keeps_the_white_space_of_the_document(client):
 
 def test_pausing_gives_the_pair_back_and_says_so(client, link, study):
     first = begin(client, link)
+    client.post(reverse("pair", args=[first.key]), {"answer": "left", "revision": 1}, follow=True)
     progress = client.post(reverse("pause", args=[first.annotator.key])).url
-    assert "You have paused" in client.get(progress).content.decode()
-    assert Assignment.objects.get().state == "expired"
+    html = client.get(progress).content.decode()
+    assert ("You have paused" in html, "Welcome back" in html) == (True, False)
+    html = client.get(reverse("progress", args=[first.annotator.key])).content.decode()
+    assert ("You have paused" in html, "Welcome back" in html) == (False, True)
+    assert list(Assignment.objects.order_by("pk").values_list("state", flat=True)) == ["judged", "expired"]
     assert_books_balance(study)
 
 

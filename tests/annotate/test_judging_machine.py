@@ -13,7 +13,7 @@ from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, 
 from annotate import judging
 from annotate.judging import Outcome
 from annotate.models import Annotator, Assignment, Judgment, Study
-from tests.annotate.judging_study import assert_books_balance, joined, let_lapse, ready_study
+from tests.annotate.judging_study import assert_books_balance, joined, let_lapse, ready_study, report_annotators
 
 PEOPLE = 4
 
@@ -149,6 +149,10 @@ class Judging(RuleBasedStateMachine):
     def change_need(self, need: int) -> None:
         Study.objects.update(judgments_per_pair=need)
         judging.keep_needs(Study.objects.get())
+
+    @rule()
+    def look_at_annotators(self) -> None:
+        report_annotators(self.study)
 
     @invariant()
     def rows_say_what_the_model_says(self) -> None:

@@ -6,9 +6,11 @@ import pytest
 from django.test import Client
 from django.urls import reverse
 
+from annotate import judging
 from annotate.models import Study, WhatIfQuestion
 from annotate.reports import rests_on
 from evaluation import tasks
+from evaluation.records.statement import state
 from tests.annotate import making, scored
 
 pytestmark = pytest.mark.django_db
@@ -66,6 +68,7 @@ def test_a_reader_comes_from_the_leaderboard_to_both_boards_and_learns_no_name(s
 def test_simulated_judgments_alone_have_a_board_at_once_which_one_button_counts() -> None:
     study = scored.scored_study(counted_kinds="people")
     study.annotators.filter(kind="human").update(kind="simulated")
+    state(study)
     client = signed_in(study)
     board = reverse("leaderboard", args=[study.pk])
     assert client.get(board)["Location"] == address(study, "simulated")
@@ -89,13 +92,18 @@ def test_a_board_that_is_out_of_date_says_so_and_is_asked_for_again(study) -> No
 
 
 def test_only_kinds_that_would_give_another_board_are_offered(study) -> None:
-    Study.objects.filter(pk=study.pk).update(counted_kinds="people-and-simulated")
-    assert links(study) == ["human", "machine", "simulated"]
-    Study.objects.filter(pk=study.pk).update(counted_kinds="machines")
-    assert links(study) == ["human", "simulated"]
-    study.annotators.exclude(kind="human").update(excluded_at=study.created_at)
+    for kinds, offered in (
+        ("people-and-simulated", ["human", "machine", "simulated"]),
+        ("machines", ["human", "simulated"]),
+    ):
+        Study.objects.filter(pk=study.pk).update(counted_kinds=kinds)
+        state(Study.objects.get(pk=study.pk))
+        assert links(study) == offered
+    for one in study.annotators.exclude(kind="human"):
+        judging.exclude(one, making.owner(study), "A trial.")
     Study.objects.filter(pk=study.pk).update(counted_kinds="all")
     study.refresh_from_db()
+    state(study)
     assert rests_on.of_study(study).kinds_beside == ()
     assert links(study) == []
     for kind in ("human", "machine", "simulated", "nobody"):

@@ -7,7 +7,9 @@ import pytest
 from annotate import judging, studies
 from annotate.models import Annotator, Assignment, Judgment, Pair, Study, Tally
 from annotate.reports import rests_on
+from evaluation import tasks
 from preferendum.formats.settings import KINDS_COUNTED
+from preferendum.results.statement import Answers, Judged, RestsOn
 from tests.annotate import making
 from tests.annotate.judging_study import assert_books_balance, drawn, joined, judged, let_lapse, ready_study
 from tests.annotate.test_judging_importing import preference
@@ -132,6 +134,75 @@ def test_a_machine_that_answers_after_another_has_filled_the_pair_is_surplus():
     assert_books_balance(study)
 
 
+def asked_for(annotator: Annotator, **selection: object) -> list[Assignment]:
+    """All pairs that the machine is asked for, answered."""
+    rows = []
+    while isinstance(shown := judging.draw_selected(annotator, judging.Selection(**selection)), Assignment):
+        judging.record_judgment(shown, 1, "left", confidence=0.5)
+        rows.append(shown)
+    assert shown == judging.NoPair.DONE
+    return rows
+
+
+def test_machines_are_asked_for_the_pairs_that_people_judged_each_once_in_one_order_or_in_both():
+    study = ready_study(sentences=6, topics=3, pairs_per_annotator=3)
+    people = [joined(study), joined(study)]
+    of_people = {judged(person).pair_id for person in people for _ in range(3)}
+    drawn(joined(study))  # is on their screen, and not judged
+    before = Tally.objects.order_by("pk").values_list("taken", flat=True)
+    taken = list(before)
+    for name in "ab":  # many a pair has one place, which neither takes from the other
+        model = machine(study, name)
+        judging.record_judgment(drawn(model), 1, "left")  # as any machine: perhaps one that people judged
+        had = Assignment.objects.filter(annotator=model, pair__in=of_people).count()
+        assert judging.left(model, judging.Selection()) == (6, 6 - had)
+        rows = asked_for(model)
+        assert len(rows) == 6 - had
+        turned = asked_for(model, both_orders=True)
+        own = Assignment.objects.filter(annotator=model, pair__in=of_people)
+        assert {row.pair_id for row in (*rows, *turned)} == of_people
+        assert sorted(own.values_list("pair", "swapped")) == sorted((pair, on) for pair in of_people for on in (0, 1))
+        assert own.filter(holds_place=True).count() == 12, "each counts, in a study that counts machines"
+        assert judging.left(model, judging.Selection(both_orders=True)) == (6, 0)
+    assert list(before) == taken
+    assert_books_balance(study)
+    judging.exclude(people[0], making.owner(study), "careless")
+    assert judging.left(machine(study, "c"), judging.Selection()).pairs == 3
+
+
+def test_a_machine_goes_on_with_what_it_held_and_a_late_answer_beside_a_persons_has_its_place():
+    study = ready_study(sentences=3, judgments_per_topic=1)
+    judged(joined(study))
+    models = [machine(study, name) for name in "ab"]
+    asked = judging.Selection(both_orders=True)
+    held = [judging.draw_selected(model, asked) for model in models]
+    assert judging.draw_selected(models[0], asked) == held[0]
+    let_lapse(*held)
+    judging.draw(joined(study))  # gives up what ran out
+    assert Assignment.objects.filter(pk=held[0].pk, state="expired").exists()
+    assert judging.draw_selected(models[0], asked) == held[0]
+    for late in held:
+        late.refresh_from_db()
+        assert judging.record_judgment(late, 1, "left").counted
+    judging.pause(models[0])
+    judging.rest(models[0], making.owner(study), on=True)
+    assert judging.draw_selected(models[0], asked) == judging.NoPair.RESTING
+
+
+def test_a_machine_is_asked_for_all_pairs_of_summaries_or_a_share_of_them_by_lot():
+    summaries = [{"system": f"s{k}", "text": "It rained." if k < 2 else f"It rained {k} times."} for k in range(8)]
+    study = making.study(compares="summaries")
+    making.take_in(study, *({"topic_id": name, "question": "Rain?", "summaries": summaries} for name in ("T1", "T2")))
+    model = machine(study)
+    rows = asked_for(model, of="all", share=0.5)
+    again = {row.pair_id for row in asked_for(machine(study, "other"), of="all", share=0.5)}
+    assert again == {row.pair_id for row in rows}
+    assert 10 < len(rows) < 44
+    topics = [row.item_set_id for row in rows]
+    assert abs(topics[:10].count(topics[0]) - 5) <= 1, "a budget that ends early covers all topics"
+    assert len(asked_for(model, of="all")) == 2 * 27 - len(rows), "two have the same words"
+
+
 def test_machines_that_join_do_not_make_a_persons_share_smaller():
     study = ready_study(sentences=30, topics=2, judgments_per_topic=30, person_cap=0.1, pairs_per_annotator=12)
     Tally.objects.filter(item_set__topic__name="T1").update(taken=30)
@@ -145,14 +216,32 @@ def test_what_figures_rest_on_is_said_by_who_judged_and_where():
     study = judged_by_all_kinds(counted_kinds="people-and-machines")
     judging.import_judgments(study, [preference(0, 1), preference(1, 2)])
     basis = rests_on.of_study(study)
-    assert basis.counted == rests_on.Judged(human=3, imported=2, machine=1)
-    assert basis.not_counted == rests_on.Judged(simulated=1)
+    assert basis.counted == Judged(human=3, imported=2, machine=1)
+    assert basis.not_counted == Judged(simulated=1)
     assert (basis.counted.words, basis.leading) == ("3 by people (2 imported), 1 by machines", 3)
     assert rests_on.of_topic(study.topics.get()) == basis
     assert rests_on.ground_of(None, basis.counted).are_simulated is False
-    assert rests_on.ground_of(None, rests_on.Judged(simulated=1)).words.startswith("All annotators are simulated.")
-    many = rests_on.RestsOn(counted=rests_on.Judged(simulated=3090), about_summaries=90)
-    assert many.in_all == "3,090 judgments count: 3,000 about sentences, 90 about summaries."
+    assert rests_on.ground_of(None, Judged(simulated=1)).words.startswith("All annotators are simulated.")
+    many = RestsOn(counted=Judged(simulated=3090), about_summaries=90)
+    assert many.by_question == "3,000 about sentences, 90 about summaries"
+    answers = Answers(many, simulated=10, topics=1)
+    assert answers.words == (
+        "10 simulated annotators gave 3,090 judgments (3,000 about sentences, 90 about summaries), on 1 topic."
+    )
+    mixed = RestsOn(counted=Judged(human=540, imported=500, simulated=2000), about_summaries=540)
+    assert Answers(mixed, human=11, simulated=1, topics=60).words == (
+        "11 people gave 540 judgments (500 imported); 1 simulated annotator gave 2,000 judgments. "
+        "In all: 2,000 about sentences, 540 about summaries, on 60 topics."
+    )
+    brought = RestsOn(counted=Judged(human=9, imported=9), about_summaries=4)
+    assert Answers(brought, human=2, topics=3).words == (
+        "2 people gave 9 judgments (imported). In all: 5 about sentences, 4 about summaries, on 3 topics."
+    )
+    of_nobody = Answers(RestsOn(counted=Judged(human=5, imported=4)), human=1, unnamed=3, topics=2)
+    assert (
+        of_nobody.words
+        == "1 person gave 2 judgments (1 imported); 3 judgments by people whom no file names, on 2 topics."
+    )
 
 
 def test_surplus_and_excluded_judgments_are_in_no_count():
@@ -161,16 +250,30 @@ def test_surplus_and_excluded_judgments_are_in_no_count():
     let_lapse(late)
     judged(person)
     judging.record_judgment(late, 1, "left")
-    assert rests_on.of_study(study).counted == rests_on.Judged(human=1)
+    assert rests_on.of_study(study).counted == Judged(human=1)
     judging.exclude(person, making.owner(study), "A coin.")
-    assert rests_on.of_study(study) == rests_on.RestsOn()
+    assert rests_on.of_study(study) == RestsOn()
 
 
 def test_studies_in_a_list_say_each_what_they_rest_on(django_assert_num_queries):
     few, none = judged_by_all_kinds(counted_kinds="machines"), ready_study(counted_kinds="all")
-    with django_assert_num_queries(1):
+    with django_assert_num_queries(2):
         by_study = rests_on.by_study([few, none])
-    assert by_study[few.pk].counted == rests_on.Judged(machine=1)
-    assert by_study[few.pk].not_counted == rests_on.Judged(human=1, simulated=1)
-    assert by_study[none.pk] == rests_on.RestsOn("all")
+    assert by_study[few.pk].counted == Judged(machine=1)
+    assert by_study[few.pk].not_counted == Judged(human=1, simulated=1)
+    assert by_study[none.pk] == RestsOn("all")
     assert by_study[none.pk].counted.words == "0 by people"
+
+
+def test_pages_count_no_answers_that_the_worker_counted_until_something_changes(django_assert_num_queries):
+    study = judged_by_all_kinds()
+    assert tasks.catch_up(study.pk) == {}
+    with django_assert_num_queries(1):
+        fitted = rests_on.of_study(study)
+    assert (fitted.counted, fitted.not_counted) == (Judged(human=1), Judged(machine=1, simulated=1))
+    assert_books_balance(study)
+    judged(joined(study))
+    assert rests_on.of_study(study).counted == Judged(human=2)
+    assert tasks.catch_up(study.pk) == {}
+    studies.change_settings(study, making.owner(study), counted_kinds="machines")
+    assert rests_on.of_study(Study.objects.get()).not_counted == Judged(human=2, simulated=1)

@@ -82,7 +82,7 @@ def seen(study: Study) -> dict[str, Any]:
     calls += [f"summaries/{summary.pk}/" for summary in summaries]
     pages = [
         *(reverse(name, args=[study.pk]) for name in OF_STUDY),
-        *(reverse("analysis", args=[study.pk, name]) for name in OF_ANNOTATORS),
+        reverse("analysis", args=[study.pk, "agreement-of-annotators"]),
         *(reverse(name, args=[study.pk, topic.pk]) for name in OF_TOPIC for topic in topics),
         *(reverse("sentence", args=[study.pk, one.pk]) for one in sentences),
         *(reverse("summary", args=[study.pk, one.pk]) for one in summaries),

@@ -40,13 +40,19 @@ def graded() -> Study:
     return made
 
 
-def typeset(table: str, folder: Path) -> str:
+def typeset(table: str, folder: Path, options: str = "") -> str:
     """What pdflatex says of a document with nothing but this table; skips where there is none."""
     program = shutil.which("pdflatex")
     if program is None:
         assert "latex" not in MUST_RUN
         pytest.skip("no LaTeX here (Debian: apt-get install texlive-latex-recommended)")
-    lines = (r"\documentclass{article}", r"\usepackage{booktabs}", r"\begin{document}", table, r"\end{document}")
+    lines = (
+        rf"\documentclass[{options}]{{article}}",
+        r"\usepackage{booktabs}",
+        r"\begin{document}",
+        table,
+        r"\end{document}",
+    )
     (folder / "paper.tex").write_text("\n".join(lines))
     command = [program, "-interaction=nonstopmode", "-halt-on-error", "-no-shell-escape", "paper.tex"]
     done = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False, timeout=120)
@@ -78,9 +84,24 @@ def test_every_table_for_papers_compiles(graded: Study, tmp_path: Path) -> None:
 
 def test_what_a_name_may_hold_means_nothing_to_latex(graded: Study, tmp_path: Path) -> None:
     table = text_of(signed_in(graded), reverse("analysis_tex", args=[graded.pk, "metric-agreement", "agreement"]))
-    assert "\n{}[best] (1 of 3 topics) & " in table
+    assert "\n{}[best] & " in table
     assert "a $<$ b $>$ c $|$ d" in table
     assert r"\textbackslash{}input\{x\} \& 100\% \#1 \$2 \textasciitilde{} \textasciicircum{} \_x" in table
     assert r"3--4 & [$-$1.0, $-$.5] \\" in write_latex(["Ranks", "Interval"], "rr", [["3–4", "[-1.0, -.5]"]], "")
     rows = write_latex(["Name"], "l", [[name] for name in NAMES], " ".join(NAMES))
     assert "Missing character" not in typeset(rows, tmp_path)
+
+
+@pytest.mark.parametrize("systems", [3, 60])
+@pytest.mark.parametrize("topics", [0, 40])
+def test_a_table_fits_the_columns_of_an_article_and_cuts_no_label(systems: int, topics: int, tmp_path: Path) -> None:
+    names = [f"an-instruct-model-with-a-very-long-name-{k} (12 of 32 topics)" for k in range(systems)]
+    heads = ["System", "Largest score change of all", "95% interval", *(f"Topic number {k}" for k in range(topics))]
+    rows = [[name, "-12.5", "[-20.1, -4.9]", *["-12.3"] * topics] for name in names]
+    table = write_latex(heads, "l" + "r" * (len(heads) - 1), rows, "What it says, " * 30)
+    said = typeset(table, tmp_path, "twocolumn")
+    assert "Overfull" not in said
+    assert "too large" not in said
+    assert all(table.count(name) for name in names)
+    assert table.count("[$-$20.1, $-$4.9]") == systems
+    assert table.count(r"Continued.") == table.count(r"\begin{table") - 1

@@ -13,7 +13,9 @@ from annotate import crowd, judging, studies
 from annotate.audit_log import note
 from annotate.models import Annotator, Assignment, AuditEntry, Study, Summary, System
 from annotate.reports import methods_section, study_facts
-from annotate.reports.rests_on import of_study
+from evaluation.records.statement import state
+from preferendum.formats.judge import Judge
+from preferendum.formats.records import Preference
 from preferendum.metrics.names import listed_metrics, title_of
 from preferendum.metrics.registry import families
 from preferendum.show import citations
@@ -38,6 +40,8 @@ def study() -> Study:
 
 
 def told(study: Study) -> str:
+    """The methods once the worker has counted what there is."""
+    scored.tasks.catch_up(study.pk)
     return " ".join(methods_section.plain(study_facts.of_study(Study.objects.get(pk=study.pk))).split())
 
 
@@ -45,15 +49,16 @@ def test_the_paragraph_says_what_there_is_and_who_judged(study: Study) -> None:
     text = told(study)
     facts = study_facts.of_study(study)
     openings = [paragraph.split()[0] for paragraph in methods_section.plain(facts).split("\n\n")]
-    assert openings == ["We", "The", "Annotators", "From", "Systems", "Settings"]
+    assert openings == ["We", "2", "The", "From", "Systems", "Settings"]
     assert f"{facts.topics} topic" in text
     assert f"{facts.sentences} sentences" in text
     assert f"“{study.question}”" in text
-    assert f"rest on {of_study(study).counted.total} judgments" in text
-    assert "(5 by people (imported), 2 simulated). Annotators: 2 people. Simulated judgments were drawn" in text
+    assert (
+        "2 people gave 5 judgments (imported); 1 simulated annotator gave 2 judgments, on 2 topics. Simulated" in text
+    )
     assert "judgments per pair: 3" in text
     assert "(Zopf 2018)" in text
-    assert "judged: 1, too few for a coefficient of agreement" in text
+    assert "1 pair has two answers; agreement needs ten." in text
     assert "[[" not in text
 
 
@@ -89,9 +94,26 @@ def test_what_the_product_plans_by_size_is_no_deviation_and_what_a_person_sets_i
 
 def test_machines_and_simulations_are_not_counted_among_people() -> None:
     study = scored.scored_study(counted_kinds="all")
-    assert "Annotators: 1 person. Simulated" in told(study)
+    assert "1 person gave 4 judgments (imported); 1 simulated annotator gave 2 judgments, on 2 topics." in told(study)
     scored.judge(study, ("rain", "d1:0", "d1:1", "b"), kind="machine", pseudonym="a model")
-    assert "Annotators: 1 person and 1 machine. Simulated" in told(study)
+    assert "(imported); 1 machine gave 1 judgment; 1 simulated annotator gave" in told(study)
+    assert "The machine a model gave 1 answer. " in told(study)
+    assert "Judgments by machines: a model ([to be answered by you])." in methods_section.datasheet(
+        study_facts.of_study(study)
+    )
+    scored.judge(study, ("rain", "d1:1", "d1:0", "b"), kind="machine", pseudonym="a model")
+    model = Annotator.objects.get(kind="machine")
+    judging.describe(model, Judge("M_1", "7b", "Which?", temperature=0.0), owner(study))
+    known = f"a model (model M_1 7b; temperature 0; SHA-256 of the prompt {model.judge['prompt_sha256'][:12]}…)"
+    assert f"The machine {known} gave 2 answers, about 1 pair in both orders. " in told(study)
+    assert "counts; they are held against" not in told(study)
+    studies.change_settings(study, owner(study), counted_kinds="people")
+    text = told(study)
+    assert f"The machine {known} gave 2 answers, about 1 pair in both orders. No answer by a machine counts" in text
+    datasheet = methods_section.datasheet(study_facts.of_study(Study.objects.get(pk=study.pk)))
+    assert f"The machine {known} gave 2 answers" in datasheet
+    judging.exclude(model, owner(study), "it shirks")
+    assert "The machine" not in told(study)
 
 
 def test_those_who_judged_were_recruited_where_they_came_from() -> None:
@@ -105,6 +127,7 @@ def test_those_who_judged_were_recruited_where_they_came_from() -> None:
     assert "1 of 2 people were recruited on Prolific." in told(study)
     assert "1 of 2 people were recruited on Prolific." in methods_section.datasheet(study_facts.of_study(study))
     Annotator.objects.filter(participation=None).update(kind="simulated")
+    state(study)
     assert "All people were recruited on Prolific." in told(study)
 
 
@@ -115,13 +138,16 @@ def test_it_says_how_the_pairs_were_drawn(study: Study) -> None:
     drawn = [judged(annotator) for _ in range(5)]
     assert "All pairs were drawn at random." in told(own)
     Assignment.objects.filter(pk__in=[one.pk for one in drawn[:3]]).update(reason=Assignment.Reason.SUGGESTED)
-    assert "2 were drawn at random and 3 chosen adaptively." in told(own)
+    state(own)
+    assert "2 are about pairs drawn at random, 3 about pairs chosen adaptively." in told(own)
     Summary.objects.create(topic=own.topics.get(), system=System.objects.create(study=own, name="A"), text="Rain.")
-    assert "3 chosen adaptively. The latter tell systems apart" in told(own)
+    assert "about pairs chosen adaptively. The latter tell systems apart" in told(own)
 
 
 def test_it_changes_with_the_study(study: Study) -> None:
     bob = Annotator.objects.get(study=study, pseudonym="bob")
+    assert "must be chosen" not in told(study), "who chose elsewhere may have had other answers"
+    judged(joined(study))
     assert "One of the two must be chosen." in told(study)
     judging.exclude(bob, owner(study), "too fast")
     studies.change_settings(study, owner(study), score="published", ties_allowed=True, reason_note=True)
@@ -129,7 +155,7 @@ def test_it_changes_with_the_study(study: Study) -> None:
     assert "1 annotator was excluded" in text
     assert "by equations 2 to 5 as published (Zopf 2018). Systems are ranked by the mean over topics. No diff" in text
     assert "counts as half a win for each side. Annotators could give a reason with each answer." in text
-    assert "No judgment has been collected so far." in told(making.study())
+    assert "No judgment counts so far." in told(making.study())
 
 
 def test_it_says_which_settings_people_changed_after_the_first_judgment() -> None:
@@ -179,7 +205,7 @@ def test_the_datasheet_has_every_question_once_and_leaves_open_what_nobody_told_
     assert re.findall(r"^\*\*.+\*\*\n\n(?:\n|\s*$)", text, re.MULTILINE) == [], "no answer is empty"
     assert "**4.3.7 What exactly are they asked each time?**\n\nWhich is <b>better</b> & why?\n" in text
     assert "**3.1.2 How were they chosen?**\n\n[to be answered by you]\n" in text
-    assert "**3.2.1 How many evaluators are there?**\n\n2 people, with" in text
+    assert "**3.2.1 How many evaluators are there?**\n\n2 people gave 5 judgments (imported)" in text
     page = signed_in(study).get(reverse("study_methods", args=[study.pk])).content.decode()
     assert "Which is &lt;b&gt;better&lt;/b&gt; &amp; why?</p>" in page
     assert "<h4>4.3 Responses</h4>" in page
@@ -215,10 +241,115 @@ def test_it_says_what_was_compared_under_which_question(compares: str, opening: 
     datasheet = methods_section.datasheet(study_facts.of_study(study))
     assert f"\n\n{' / '.join(study.questions.values())}\n\n" in datasheet
     assert ("Evaluators judge pairs of outputs" in datasheet) == (compares != "sentences")
-    assert opening in text
+    assert f"Summaries are to be evaluated by pairwise {opening}" in text
     assert ("two sentences of a topic is: “Which sentence?”" in text) == (compares != "summaries")
     assert ("two summaries of a topic is: “Which summary?”" in text) == (compares != "sentences")
-    assert ("ranked by the mean over topics, with 95% intervals" in text) == (compares == "sentences")
-    assert ("ranked by win rate" in text) == (compares != "sentences")
-    assert text.count("are ranked by") == 1
-    assert ("(Zermelo 1929; Bradley and Terry 1952), with" in text) == (compares != "summaries")
+
+
+def asked(compares: str = "both", **topic: object) -> Study:
+    """Two topics of four sentences and two summaries."""
+    study = making.study(compares=compares, question="Which sentence?", summary_question="Which summary?")
+    texts = [f"The {noun} came by night." for noun in ("rain", "snow", "hail", "fog")]
+    summaries = [{"system": name, "text": text} for name, text in zip(("ann", "bob"), texts[:2], strict=True)]
+    documents = [{"id": "d1", "sentences": texts}]
+    for number in range(2):
+        record = {"topic_id": f"T{number}", "documents": documents, "summaries": summaries}
+        (own,) = making.take_in(study, record | {name: str(said).format(number) for name, said in topic.items()})
+        making.prepare(own)
+    return study
+
+
+def brought(study: Study, *, of: str, kind: str = "human") -> None:
+    sides = ("ann", "bob") if of == "summaries" else ("d1:0", "d1:1")
+    given = [Preference(f"T{number}", *sides, "a", annotator="p", of=of) for number in range(2)]  # type: ignore[arg-type]
+    judging.import_judgments(study, given, kind)
+
+
+@pytest.mark.parametrize("kind", ["human", "simulated"])
+@pytest.mark.parametrize("of", ["sentences", "summaries"])
+def test_it_says_nothing_of_what_nobody_answered_here(of: str, kind: str) -> None:
+    study = asked()
+    Study.objects.filter(pk=study.pk).update(counted_kinds="people-and-simulated")
+    brought(study, of=of, kind=kind)
+    text = told(study)
+    facts = study_facts.of_study(Study.objects.get(pk=study.pk))
+    datasheet = methods_section.datasheet(facts)
+    assert "saw two" not in text
+    assert "must be chosen" not in text
+    assert ("estimated utilities" in text) == (of == "sentences")
+    assert ("Bradley–Terry model" in text) == ("ranked by win rate" in text) == (of == "summaries")
+    assert ("ranked by the mean over topics" in text) == (of == "sentences")
+    assert "tested two-sided" not in text, "two judgments are too early"
+    other = {"sentences": "summaries", "summaries": "sentences"}[of]
+    assert f"The question about two {other} of a topic has no answer that counts" in text
+    assert ("collected elsewhere [say how]" in text) == (kind == "human")
+    assert text.startswith(
+        "We evaluated summaries by simulated" if kind == "simulated" else "We evaluated summaries by p"
+    )
+    says = "Imported judgments: [to be answered by you]" if kind == "human" else "Simulated judgments: does not apply."
+    for number in ("3.2.3", "3.2.4", "3.3.2", "3.3.3", "3.3.4", "3.3.5", "3.3.7", "4.3.2", "4.3.3", "4.3.4", "4.3.5"):
+        assert re.search(rf"\*\*{number} .+\*\*\n\n{re.escape(says)}", datasheet), number
+    assert "No two systems are tested." in datasheet
+
+
+def test_who_judged_here_saw_what_others_brought_did_not_say() -> None:
+    study = asked("summaries")
+    studies.change_settings(study, owner(study), ties_allowed=True, judgments_per_pair=3)
+    brought(study, of="summaries")
+    judged(joined(Study.objects.get(pk=study.pk)))
+    text = told(study)
+    assert "People who judged here saw two summaries of a topic at a time and were asked: “Which summary?” Imp" in text
+    assert "“Equally good” is an answer, too" in text
+    datasheet = methods_section.datasheet(study_facts.of_study(Study.objects.get(pk=study.pk)))
+    assert "On web pages of Preferendum. Imported judgments: [to be answered by you]" in datasheet
+    assert "the first summary, the second summary, equally good. Imported" in datasheet
+
+
+def test_questions_of_topics_are_counted_and_quoted() -> None:
+    assert "question of" not in told(asked())
+    study = asked("sentences", question="What of town {}?")
+    said = "2 of 2 topics have a question of their own: “What of town 0?” and “What of town 1?”"
+    place = "About sentences, a topic’s own question is asked in place of the study’s."
+    assert f"{said} {place}" in told(study)
+    assert f"{said} {place}" in methods_section.datasheet(study_facts.of_study(study))
+    documents = [{"id": "d1", "sentences": ["Rain fell.", "Snow came."]}]
+    for number in range(3):
+        making.take_in(study, {"topic_id": f"U{number}", "question": "And the plot?", "documents": documents})
+    making.take_in(study, {"topic_id": "none", "documents": documents})
+    assert "5 of 6 topics have a question of their own: “And the plot?”, “What of town 0?” and “What" in told(study)
+    making.take_in(study, {"topic_id": "V", "question": "Who won?", "documents": documents})
+    assert "6 of 7 topics have a question of their own, such as “And the plot?” About sentences" in told(study)
+
+
+def test_without_summaries_nothing_is_said_of_their_scores() -> None:
+    study = asked("sentences")
+    Summary.objects.all().delete()
+    brought(study, of="sentences")
+    text = told(study)
+    assert "We collected pairwise preferences of source sentences (Zopf 2018). The material has 2 topics with 2" in text
+    assert "estimated utilities" in text
+    for said in ("ummar", "ranked", "score", "0 systems"):
+        assert said not in text, said
+
+
+def test_who_judged_sentences_of_a_topic_with_a_question_of_its_own_was_asked_that() -> None:
+    study = asked("sentences", question="What of town {}?")
+    judged(joined(study))
+    assert "were asked, unless the topic has a question of its own: “Which sentence?”" in told(study)
+
+
+def test_one_annotator_of_each_question_is_not_one_of_both() -> None:
+    study = asked()
+    brought(study, of="sentences")
+    judging.import_judgments(study, [Preference("T0", "ann", "bob", "a", annotator="q", of="summaries")])
+    text = told(study)
+    assert "2 people gave 3 judgments (imported). In all: 2 about sentences, 1 about summaries, on 2 topics." in text
+    assert "Whole summaries: It is too early" in text
+    assert "Sentences: It is too early" in text
+
+
+def test_outputs_are_counted_once(study: Study) -> None:
+    Summary.objects.filter(system__name="=hat").update(person=True)
+    facts = study_facts.of_study(study)
+    assert "5 summaries by 2 systems and 1 person on 2 topics." in methods_section.datasheet(facts)
+    assert "5 summaries by 2 systems and 1 person." in methods_section.plain(facts)

@@ -77,7 +77,8 @@ def test_the_page_compares_every_metric_with_people_overall_in_the_order_of_the_
     drawn = re.findall(r'<g class="mark"><title>(.+?):? [\d.]+ \[', text.partition("narrow-plot")[0])
     listed = re.findall(r'<th scope="row"><bdi class="given">(.+?)</bdi>', text.partition("<tbody>")[2])
     assert drawn
-    assert listed[: len(drawn)] == drawn
+    assert listed[: len(drawn)] == [name.removesuffix(" (2 of 3 topics)") for name in drawn]
+    assert "ROUGE-1 (2 of 3 topics)" in drawn
     assert "Agreement with human overall" in text
     assert "Pyramid needs Pyramids. Topics without one: T0, T1, T2." in text
     assert "ROUGE-1 needs references. Topics without any: T0." in text
@@ -173,7 +174,7 @@ def test_the_files_say_what_the_page_says(graded: Study) -> None:
     assert {row["metric"] for row in rows} > {"preferences:importance", "preferences:combined"}
     text = text_of(client, address(graded, "metric-agreement"))
     for row in rows:
-        assert f"{float(row['agreement']):.3f}" in text
+        assert f"{float(row['agreement']):.2f}" in text
     record = from_json(DimensionAgreement, kept.rows("intervals", "machines", "overall").get().record)
     for level, by_kind in record.metrics[0].correlations.items():
         first = rows_of(client, address(graded, "metric-agreement", f"correlation-{level}"))[0]
@@ -195,12 +196,17 @@ def test_the_files_say_what_the_page_says(graded: Study) -> None:
 def test_the_latex_table_is_plain_latex(graded: Study) -> None:
     table = text_of(signed_in(graded), address(graded, "metric-agreement", "agreement", "tex"))
     lines = table.splitlines()
-    assert lines[:4] == [r"\begin{table}", r"\centering", r"\begin{tabular}{lrrrr}", r"\toprule"]
-    assert r"& 95\% interval &" in table
+    assert lines[:4] == [
+        r"\begin{table*}",
+        r"\centering\small\setlength{\tabcolsep}{3pt}",
+        r"\begin{tabular}{llrrr}",
+        r"\toprule",
+    ]
+    assert r"95\% \\ interval" in table
     assert lines[-2].startswith(r"\caption{Agreement with human overall: 3 topics, 3 systems. ")
     assert lines[-2].endswith(" Preferences rest on: 3 by people (imported).}")
     table = text_of(signed_in(graded), address(graded, "metric-agreement", "correlation-system", "tex"))
-    assert [name in table for name in ("Pearson, r", r"Spearman, $\rho$", r"Kendall, $\tau$")] == [True] * 3
+    assert [name in table for name in (r"Pearson, \\ r", r"Spearman, \\ $\rho$", r"Kendall, \\ $\tau$")] == [True] * 3
 
 
 def test_the_page_of_pairs_counts_what_people_and_metrics_tell_apart(graded: Study) -> None:
@@ -241,18 +247,24 @@ def test_too_few_draws_for_so_many_pairs_are_a_dash_not_a_zero(graded: Study) ->
     assert [rows[1][test] for test in ("corrected", "t", "swap")] == ["Holm", holm, ""]
 
 
-def test_simulated_judgments_stand_beside_peoples_in_rows_of_their_own(graded: Study) -> None:
+def test_simulated_judgments_with_people_ofs_are_in_files_alone(graded: Study) -> None:
     client = signed_in(graded)
-    assert "as in table 2" not in text_of(client, address(graded, "metric-agreement"))
     scored.mix(graded)
-    text = text_of(client, address(graded, "metric-agreement"))
-    table = text.partition("<tbody>")[2]
-    assert table.index("Preferences: as published") < table.index("man+ref, importance")
-    assert "200 a topic that are simulated" in text
-    assert "are of earlier judgments" not in text
-    kept.heads("mixtures").update(version=0)
-    text = text_of(client, address(graded, "metric-agreement"))
-    assert "The rows with simulated judgments are of earlier judgments" in text
+    assert "man+ref" not in text_of(client, address(graded, "metric-agreement"))
+    rows = rows_of(client, address(graded, "metric-agreement", "mixtures"))
+    assert "preferences:importance man+ref" in {row["metric"] for row in rows}
+    assert "200 a topic that are simulated" in text_of(client, address(graded, "metric-agreement", "mixtures", "tex"))
+
+
+def test_the_page_has_one_figure_of_each_metric_and_says_what_each_rests_on(graded: Study) -> None:
+    text = text_of(signed_in(graded), address(graded, "metric-agreement"))
+    table = text.partition('id="agreement-table"')[2].partition("</table>")[0]
+    heads = re.findall(r'<th scope="col"[^>]*>(.+?)</th>', table)
+    assert heads == ["Metric", "What it rests on", "Agreement", "95% interval", "Topics"]
+    for metric, basis in (("importance", "answers about sentences"), ("ROUGE-1", "the references")):
+        assert re.search(rf"{metric}</bdi>.*?{basis}", table, re.DOTALL)
+    assert not [word for word in ("Pooled", "Accuracy", "% of topics", "Signature") if word in text]
+    assert '<details class="fold">' in text.partition('id="correlation-system-table"')[0].rpartition("</table>")[2]
 
 
 def test_the_page_says_how_long_judging_took(graded: Study) -> None:
@@ -288,12 +300,12 @@ def test_the_page_of_curves_says_from_how_many_judgments_on_preferences_are_ahea
         (Passing("preferences:importance", "rouge-2", None), "no difference in agreement is shown", "not shown"),
         (
             Passing("preferences:importance", "rouge-2", None, Bounded(0.035, -0.02, 0.09)),
-            "is shown between “Preferences: importance” and ROUGE-2: +0.035 (95% [-0.020, 0.090]).",
+            "is shown between “Preferences: importance” and ROUGE-2: +0.04 (95% [-0.02, 0.09]).",
             "not shown",
         ),
         (
             Passing("preferences:importance", "rouge-2", None, Bounded(-0.1, -0.18, -0.02)),
-            "agrees less well than ROUGE-2: -0.100 (95% [-0.180, -0.020]).",
+            "agrees less well than ROUGE-2: -0.10 (95% [-0.18, -0.02]).",
             "less well",
         ),
     ],
@@ -350,7 +362,8 @@ def test_the_files_of_curves_say_what_the_record_says(graded: Study) -> None:
     assert "3 by people" in svg
     for part, expected in (("agreement", record.sizes), ("metrics", record.metrics + record.baselines)):
         table = text_of(client, address(graded, "convergence", part, "tex"))
-        assert len([line for line in table.splitlines() if line.endswith(r"\\")]) == 1 + len(expected)
+        rows = [line for line in table.splitlines() if line.endswith(r"\\")]
+        assert len(rows) == table.count(r"\toprule") + len(expected)
         assert "3 by people" in table
     points = rows_of(client, address(graded, "convergence", "agreement"))
     assert [row["judgments"] for row in points] == [str(size) for size in record.sizes]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+from dataclasses import replace
 
 import pytest
 from django.urls import reverse
@@ -11,6 +12,7 @@ from annotate import imports
 from annotate.models import ComputedScore, Fit, HumanScore, Score, Study, Summary, System, Topic, TopicMetrics
 from preferendum.show.analyses import metric_scores
 from preferendum.show.analyses.metric_scores import ScoresTable, SummaryScores
+from preferendum.show.points import unit_of
 from tests.annotate.making import owner
 from tests.annotate.reading import address, rows_of, signed_in, text_of
 from tests.annotate.test_api import API, client_of
@@ -36,16 +38,24 @@ def summary_of(made: Study, topic: str = "T1", system: str = "third") -> Summary
     return Summary.objects.get(topic__study=made, topic__name=topic, system__name=system)
 
 
+def read(score: float | None) -> str:
+    """A score without an interval, with three digits."""
+    return unit_of("", [(score, None, None)]).show(score)
+
+
 def test_a_summary_names_every_score_and_who_gave_it(graded: Study) -> None:
     summary = summary_of(graded)
     text = text_of(signed_in(graded), reverse("summary", args=[graded.pk, summary.pk]))
     rouge = ComputedScore.objects.get(summary=summary, metric="rouge-2")
     own = Score.objects.get(summary=summary, scored_by="published")
     assert own.score is not None
-    for shown in ("ROUGE-2", f"{rouge.score:.4f}", "BERTScore", "0.6100", f"{own.score:.4f}", "ann", "5.5"):
+    for shown in ("ROUGE-2", read(rouge.score), "BERTScore", "0.610", read(own.score), "ann", "5.5"):
         assert shown in text
     assert "Pyramid needs Pyramids. Topics without one: T1." in text
-    assert address(graded, "metric-agreement") in text
+    assert address(summary.topic, "metrics") in text
+    HumanScore.objects.all().delete()
+    text = text_of(signed_in(graded), reverse("summary", args=[graded.pk, summary.pk]))
+    assert "ROUGE-2" not in text
 
 
 def test_a_summary_that_the_judgments_do_not_score_has_its_human_scores(graded: Study) -> None:
@@ -76,6 +86,9 @@ def test_the_verdict_says_which_system_most_put_first() -> None:
     assert metric_scores.show(table, {}).verdict == (
         "2 of 3 metrics and dimensions of human scores put a first in this topic."
     )
+    person = replace(rows[0], system="p", person=True, metrics={"rouge-2": 0.9, "kl": 0.0}, human={"overall": 5.0})
+    beside = replace(table, summaries=(person, *rows))
+    assert metric_scores.show(beside, {}).verdict == metric_scores.show(table, {}).verdict, "people are no systems"
     nothing = ScoresTable(("kl",), (), {}, (), (SummaryScores(1, "T", "a", False, {"kl": None}),))
     assert metric_scores.show(nothing, {}).verdict == "No metric has anything to say of these summaries."
 

@@ -2,22 +2,26 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 from datetime import timedelta
 
 import pytest
+from django.db import connection
 from django.test import Client
+from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 from django.utils import timezone
 from django.utils.html import escape
 
-from annotate import judging, studies
+from annotate import audit_log, imports, judging, members, studies
 from annotate.database import append_only
 from annotate.judging import what_if
 from annotate.models import (
     Annotator,
     AnnotatorReport,
     Assignment,
+    AuditEntry,
     Claim,
     ItemSetProgress,
     Judgment,
@@ -31,6 +35,8 @@ from annotate.models import (
 )
 from annotate.refusal import Refusal
 from annotate.reports import agreement, annotator_answers, annotators, worker
+from annotate.reports import audit_log as audit_log_in_words
+from annotate.reports.what_if import in_words, would_change
 from evaluation import tasks
 from evaluation.agenda import find_work
 from preferendum.formats import Preference
@@ -48,11 +54,12 @@ from preferendum.results import (
     WhatIf,
     to_json,
 )
+from preferendum.show.analyses import annotator_agreement
 from preferendum.show.analyses.annotator_agreement import THIN, NamedAgreement, Two
 from tests import kept
 from tests.annotate import making, scored
 from tests.annotate.big_study import big_study
-from tests.annotate.judging_study import drawn, joined, judged, let_lapse, ready_study
+from tests.annotate.judging_study import drawn, joined, judged, let_lapse, ready_study, report_annotators
 from tests.annotate.reading import address, rows_of, signed_in, text_of
 from tests.annotate.test_comparing_summaries import record, study_of
 
@@ -228,7 +235,8 @@ def test_one_line_tells_how_somebody_judges() -> None:
     assert found.seconds == 7.0
     assert (found.left.count, found.left.n) == (2, 3)
     assert (found.without_preference, found.skips, found.undone, found.surplus) == ({"equal": 1, "neither": 1}, 1, 1, 0)
-    assert found.seen_at is not None
+    first, *_others, last = Judgment.objects.standing().order_by("pk")
+    assert (found.first_at, found.last_at) == (first.at, last.at)
     client = signed_in(study)
     assert "1 equal, 1 neither" in text_of(client, reverse("study_annotators", args=[study.pk]))
     assert "1 equal, 1 neither" in text_of(client, reverse("study_annotator", args=[study.pk, annotator.pk]))
@@ -303,6 +311,35 @@ def test_surplus_is_what_came_too_late_and_never_a_repeat_or_a_hidden_check() ->
     assert (found.judged, found.surplus) == (2, 0)
 
 
+def test_what_the_worker_counted_is_shown_until_anything_changes() -> None:
+    study = ready_study(sentences=12, topics=2, judgments_per_pair=3)
+    owner, (person, other) = making.owner(study), (joined(study), joined(study))
+    first = [judged(person, "right"), judged(other)][0]
+
+    def is_counted() -> bool:
+        everyone = Annotator.objects.filter(study=study).select_related("report")
+        with CaptureQueriesContext(connection) as asked:
+            found = annotators.answers_of(study, everyone)
+        assert found == annotators.count_answers([one.pk for one in everyone])
+        return any('FROM "annotate_judgment"' in one["sql"] for one in asked.captured_queries)
+
+    assert is_counted()
+    removals = []
+    for change in (
+        lambda: judged(person),
+        lambda: judging.undo(first),
+        lambda: judging.exclude(person, owner, "A trial."),
+        lambda: judging.readmit(person, owner, "It was none."),
+        lambda: removals.append(imports.remove(study, owner, "topic", str(first.item_set.topic_id))),
+        lambda: imports.restore_removed(removals[0], owner),
+        lambda: judging.import_judgments(study, [Preference("T0", "d1:0", "d1:1", "a")], "human", "elsewhere"),
+    ):
+        report_annotators(study)
+        assert not is_counted()
+        change()
+        assert is_counted()
+
+
 def test_the_table_is_sorted_by_what_is_asked_for_and_who_has_no_value_comes_last() -> None:
     study = ready_study(sentences=30)
     slow, none, quick = joined(study), joined(study), joined(study)
@@ -341,6 +378,91 @@ def test_who_has_a_flag_is_shown_first() -> None:
     text = text_of(signed_in(study), reverse("study_annotators", args=[study.pk]))
 
     assert text.index(flagged.pseudonym) < text.index(plain.pseudonym)
+
+
+def reported(annotator: Annotator, *flags: str, n: int = annotators.ENOUGH) -> None:
+    """As if the worker had looked at so many answers about texts that others judged."""
+    figures = {"fit": {"value": 0.1, "n": n}, "longer": {"value": 0.75, "n": 4}}
+    AnnotatorReport.objects.create(
+        annotator=annotator, version=1, flags=list(flags), figures=figures, computed_at=timezone.now()
+    )
+
+
+def test_the_page_of_annotators_begins_with_how_many_look_careless() -> None:
+    study = ready_study(sentences=30)
+    people = [joined(study) for _ in range(3)]
+    page, client = reverse("study_annotators", args=[study.pk]), signed_in(study)
+    assert 'class="careless"' not in text_of(client, page), "nobody has judged"
+    for annotator in people:
+        judged(annotator)
+    text = text_of(client, page)
+    assert "Waiting for the worker, which has not looked at these answers yet." in text
+    assert text.count("waiting for the worker") == 3
+    reported(people[0])
+    reported(people[1], n=annotators.ENOUGH - 1)
+    text = text_of(client, page)
+    assert "The one annotator with enough answers does not look careless." in text
+    assert "1 annotator has fewer than 40 answers about texts that others judged" in text
+    assert "1 waits for the worker." in text
+    assert "75% " in text
+    reported(people[2], "coin", n=2)
+    text = text_of(client, page)
+    assert "1 of 3 annotators looks careless." in text
+    assert "1 annotator has fewer" in text
+    judging.exclude(people[2], making.owner(study), "A coin.")
+    assert "The one annotator with enough answers does not look careless." in text_of(client, page)
+    assert annotators.Careless(2, (), 1, 1).words == "Whether anybody is careless cannot be said yet."
+
+
+def test_the_first_line_says_what_changes_without_those_who_look_careless(two_annotators: Study) -> None:
+    study, page = two_annotators, reverse("study_annotators", args=[two_annotators.pk])
+    client = signed_in(study)
+    reported(study.annotators.get(pseudonym="bob"), "coin")
+    assert "See what changes without them" in text_of(client, page)
+    question = what_if.ask(study, making.owner(study), [study.annotators.get(pseudonym="bob")])
+    assert "What changes without them is being worked out" in text_of(client, page)
+    tasks.answer_what_if(question.pk)
+    question.refresh_from_db()
+    words = in_words(study, question.record)
+    assert words
+    assert f"Without them: {escape(words)}" in text_of(client, page)
+
+
+def test_what_would_change_is_said_in_a_sentence() -> None:
+    def outcome(*systems: str) -> Outcome:
+        ranked = [SystemResult(name, 1.0, None, None, None, rank, 1, 3, 1) for rank, name in enumerate(systems, 1)]
+        agreed = Agreement(1, 0, 0, *[Bounded(None, None, None)] * 3, why="nobody_twice")
+        return Outcome(1, 1, tuple(ranked), agreed, Ground())
+
+    def words(*after: str, lost: tuple[tuple[str, str], ...] = ()) -> str:
+        return would_change(WhatIf(outcome("a", "b", "c"), outcome(*after), None, None, lost, ()))
+
+    assert words("a", "b", "c") == "The order of the systems would stay the same."
+    assert words("a", "c", "b") == "a would still score highest; 2 systems would change their rank."
+    instead = "b would score highest in place of a."
+    assert words("b", "a", "c") == f"{instead} Neither can be told from all other systems."
+    alone = outcome("b", "a", "c")
+    alone = replace(alone, systems=(replace(alone.systems[0], rank_high=1), *alone.systems[1:]))
+    assert would_change(WhatIf(outcome("a", "b", "c"), alone, None, None, (), ())) == instead
+    swapped = WhatIf(outcome("a", "b", "c"), outcome("b", "a", "c"), None, None, (), ())
+    assert would_change(swapped, {"a"}) == "The order of the systems would stay the same."  # b and c, beside a person
+    assert would_change(swapped, is_tested=False) == instead
+    assert words("a", "b", "c", lost=(("a", "c"),)).endswith("1 difference would no longer be significant.")
+    assert words() == "No system would have a score."
+    assert would_change(WhatIf(outcome(), outcome("a"), None, None, (), ())) == "There is no leaderboard yet."
+
+
+def test_simulated_annotators_are_no_rows_with_people_of() -> None:
+    study = ready_study(sentences=30)
+    person, simulated = joined(study), judging.join(study, kind="simulated", pseudonym="references")
+    page, client = reverse("study_annotators", args=[study.pk]), signed_in(study)
+    text = text_of(client, page)
+    assert person.pseudonym in text
+    assert "Select references" not in text
+    assert "Select references" in text_of(client, page + "?kind=simulated")
+    person.delete()
+    assert "Select references" in text_of(client, page), "those there are"
+    assert simulated.pk
 
 
 def test_an_annotators_answers_are_listed_by_sittings_and_one_by_one() -> None:
@@ -394,7 +516,7 @@ PAGES = (
 def test_no_page_asks_more_than_twenty_times_however_many_people_there_are(page, many, django_assert_max_num_queries):
     client = signed_in(many)
     with django_assert_max_num_queries(20):
-        response = client.get(reverse(page[0], args=[many.pk, *page[1:]]) + "?sort=-fit")
+        response = client.get(reverse(page[0], args=[many.pk, *page[1:]]) + "?sort=-longer")
     assert response.status_code == 200
 
 
@@ -469,8 +591,8 @@ def test_agreement_about_sentences_and_about_summaries_is_given_apart() -> None:
     assert (found.sentences.pairs, found.summaries.pairs) == tuple(own.pairs for own in found.topics)
     assert min(found.sentences.pairs, found.summaries.pairs) > 0
     text = text_of(signed_in(study), address(study, AGREEMENT))
-    assert "Sentences: Annotators agree in" in text
-    assert "Summaries: Annotators agree in" in text
+    for title, own in (("Sentences", found.sentences), ("Summaries", found.summaries)):
+        assert f"{title}: {annotator_agreement.agreement_words(own)}" in text
 
 
 def test_the_table_of_agreement_begins_with_the_study() -> None:
@@ -484,10 +606,12 @@ def test_the_table_of_agreement_begins_with_the_study() -> None:
     assert (rows[0]["topic"], int(rows[0]["pairs"])) == ("The study", whole.pairs)
     assert len(rows) == 3
     client = signed_in(study)
-    assert [row["share"] for row in rows_of(client, address(study, AGREEMENT, "checks"))] == ["0.5", "0.0", "0.0"]
     each = rows_of(client, address(study, AGREEMENT, "with-others"))
     assert [int(row["comparisons"]) for row in each] == [whole.comparisons] * 2
-    assert "2 more rows" in text_of(client, address(study, AGREEMENT)), "topics with few shared pairs"
+    page = text_of(client, address(study, AGREEMENT))
+    assert "2 more rows" in page, "topics with few shared pairs"
+    assert "kappa" not in page
+    assert rows[0]["kappa"] == "", "files keep it; these pairs are too few"
 
 
 def test_a_heat_map_begins_with_those_who_share_pairs_and_leaves_out_who_shares_none() -> None:
@@ -552,7 +676,8 @@ def test_excluding_begins_with_what_would_change_and_is_undone_from_the_same_pag
     bob.refresh_from_db()
     assert bob.excluded_at is None
     log = text_of(client, reverse("log", args=[study.pk]))
-    assert "exclude annotator" in log
+    assert "excluded bob" in log
+    assert "included bob again" in log
     assert "It was a mistake." in log
     assert "The log is intact" in log
     only = client.get(reverse("log", args=[study.pk]) + "?act=exclude+annotator").content.decode()
@@ -613,27 +738,19 @@ def test_nobody_of_another_study_is_looked_at_or_asked_about(two_annotators) -> 
 
 def test_the_leaderboard_says_whether_the_first_place_rests_on_one_annotator(two_annotators) -> None:
     study, board = two_annotators, reverse("leaderboard", args=[two_annotators.pk])
-    client, influence = signed_in(study, "researcher"), address(study, "influence")
+    client, influence = signed_in(study, "researcher"), address(study, "influence", "systems")
     assert "single annotators" not in text_of(client, board)
     for topic in study.topics.all():
         tasks.examine_topic(topic.pk)
     tasks.examine_study(study.pk)
     assert "2 annotators were left out in turn" in text_of(client, board)
     assert "tell lead &amp; co_ from any other system. The first place" in text_of(client, board)
-    smallest = text_of(client, address(study, "smallest-set"))
-    assert "Being worked out" in smallest
-    text = text_of(client, influence)
-    assert "2 annotators were left out in turn" in text
-    assert '<th scope="col">Without</th>' not in text  # that is for owners and admins
-    assert '<th scope="col">Without</th>' in text_of(signed_in(study), influence)
-    assert "Newer data" not in text
-    judged(study.annotators.order_by("pk")[0])
-    assert tasks.catch_up(study.pk) == {}
-    assert "Newer data are being worked in" in text_of(client, influence), "before topics are examined again"
+    assert "annotator" not in rows_of(client, influence)[0]  # that is for owners and admins
+    assert "annotator" in rows_of(signed_in(study), influence)[0]
 
 
 def test_the_smallest_set_lists_the_answers_without_which_another_system_would_be_first(two_annotators: Study) -> None:
-    study, page = two_annotators, address(two_annotators, "smallest-set")
+    study, file = two_annotators, address(two_annotators, "smallest-set", "answers")
     for topic in study.topics.all():
         tasks.examine_topic(topic.pk)
     tasks.examine_study(study.pk)
@@ -644,18 +761,11 @@ def test_the_smallest_set_lists_the_answers_without_which_another_system_would_b
     assert smallest is not None
     apart = f"do not tell {escape(smallest.first)} and {smallest.instead} apart"
     said = f"{apart}: without {len(smallest.judgments)} of {smallest.among} answers, {smallest.instead} would"
-    assert said in text_of(signed_in(study), reverse("leaderboard", args=[study.pk]))
-    text, hidden = (text_of(signed_in(study, role), page) for role in ("owner", "researcher"))
+    text = text_of(signed_in(study, "researcher"), reverse("leaderboard", args=[study.pk]))
     assert said in text
-    assert said in hidden
     assert ("A smaller set" in text) == (len(smallest.judgments) > 1)
-    assert "Among people only" not in text
-    listed = study.annotators.filter(assignments__judgments__in=smallest.judgments)
-    for annotator in listed.distinct():
-        links = text.count(reverse("study_annotator", args=[study.pk, annotator.pk]))
-        assert links == listed.filter(pk=annotator.pk).count()
-    assert "These answers" not in hidden
-    rows = rows_of(signed_in(study), address(study, "smallest-set", "answers"))
+    assert signed_in(study, "researcher").get(file).status_code == 404
+    rows = rows_of(signed_in(study), file)
     assert {int(row["judgment"]) for row in rows} == {*smallest.judgments}
 
 
@@ -664,8 +774,8 @@ def test_where_only_others_have_judged_there_is_nobody_to_leave_out(two_annotato
     Result.objects.create(
         study=two_annotators, analysis="influence", version=1, record=nobody, computed_at=timezone.now()
     )
-    text = text_of(signed_in(two_annotators), address(two_annotators, "influence"))
-    assert "There is no annotator to leave out yet." in text
+    text = text_of(signed_in(two_annotators), reverse("leaderboard", args=[two_annotators.pk]))
+    assert "to leave out" not in text
     assert "left out in turn" not in text
 
 
@@ -678,8 +788,41 @@ def test_the_log_says_in_words_what_a_setting_was_and_became(client: Client) -> 
     assert "judgments per pair" in log
     assert "1 → 3" in log
     assert "no → yes" in log
-    assert "0 % → 10 %" in log
+    assert "0% → 10%" in log
     assert "judgments_per_pair" not in log
+
+
+def test_digests_are_in_the_file_of_the_log_and_not_on_its_page(client: Client) -> None:
+    study = making.study()
+    studies.change_settings(study, making.owner(study), guidelines="What it tells. " * 20)
+    making.store(study, making.lines(making.TOPIC), "topics.jsonl")
+    assert "SHA-256" in str(AuditEntry.objects.filter(study=study, action="change settings").get().detail)
+    client.force_login(making.owner(study))
+    log = text_of(client, reverse("log", args=[study.pk]))
+    assert "characters" in log
+    assert "topics.jsonl" in log
+    assert "SHA-256" not in log
+    assert not re.search("[0-9a-f]{64}", log.partition('class="log-entries')[2])
+
+
+def test_the_log_says_in_plain_words_who_did_what_and_what_the_product_did_itself(client: Client) -> None:
+    study = making.study()
+    user = making.owner(study)
+    studies.change_settings(study, user, guidelines="x" * 300)
+    audit_log.note(study, None, "change settings", changes={"judgments_per_pair": [1, 3]})
+    member = making.member(study, making.Role.ANNOTATOR)
+    members.set_role(study, user, member, making.Role.ADMIN)
+    first, second, third = (
+        audit_log_in_words.in_words([entry])[0]
+        for entry in AuditEntry.objects.filter(study=study).order_by("-number")[:3]
+    )
+    assert (first["actor"], first["done"]) == (user.username, f"gave {member.username} the role admin")
+    assert (second["actor"], second["done"]) == ("Preferendum", "changed settings")
+    assert third["detail"] == [("guidelines", "– → 300 characters")]
+    client.force_login(user)
+    log = text_of(client, reverse("log", args=[study.pk]))
+    assert "SHA-256" not in log
+    assert "digest" not in log
 
 
 def test_only_a_superuser_reads_on_which_machine_a_worker_runs(client: Client) -> None:

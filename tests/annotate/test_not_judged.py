@@ -16,7 +16,7 @@ from annotate import exports, imports, judging
 from annotate.imports.restore import restore
 from annotate.models import Assignment, AuditEntry, Item, Judgment, Study, Suggestion, Topic, Upload, Utility
 from annotate.refusal import Refusal
-from annotate.reports import leaderboard
+from annotate.reports import leaderboard, rests_on
 from annotate.reports.study import look_at
 from evaluation import tasks
 from preferendum.formats.not_judged import BY_HAND, RULES
@@ -62,7 +62,7 @@ def scores(topic: Topic) -> dict[str, float | None]:
 
 
 def test_every_rule_has_its_words() -> None:
-    assert set(Item.NotJudged) == {BY_HAND, *RULES}
+    assert set(Item.NotJudged) == {BY_HAND, Item.NotJudged.NO_TEXT, *RULES}
 
 
 def test_new_topics_are_marked_and_only_the_others_are_wanted() -> None:
@@ -182,8 +182,8 @@ def test_imported_judgments_of_what_is_marked_count_and_those_of_a_copy_are_the_
 
 def test_an_imported_judgment_of_a_sentence_and_its_copy_is_in_no_count_and_the_board_says_so() -> None:
     study, _topic = news()
-    rows = ["N,d1:3,d2:1,a", "N,d1:2,d2:2,a", "N,d2:2,d1:4,b"]
-    making.store(study, "\n".join(["topic,a,b,winner", *rows]).encode(), "preferences.csv")
+    rows = ["N,d1:3,d2:1,a,w1", "N,d1:2,d2:2,a,w2", "N,d2:2,d1:4,b,w1"]
+    making.store(study, "\n".join(["topic,a,b,winner,annotator", *rows]).encode(), "preferences.csv")
     assert tasks.catch_up(study.pk) == {}
     board = leaderboard.of_study(study)
     assert (board.judgments, board.rests_on.counted.total, board.rests_on.of_copies) == (2, 2, 1)
@@ -191,7 +191,11 @@ def test_an_imported_judgment_of_a_sentence_and_its_copy_is_in_no_count_and_the_
     assert said in text_of(signed_in(study), reverse("leaderboard", args=[study.pk]))
     assert_books_balance(study)
     again = restore(exports.make_archive(study), making.person())
+    assert tasks.catch_up(again.pk) == {}
     assert leaderboard.of_study(again).rests_on == board.rests_on
+    judging.exclude(study.annotators.get(pseudonym="w2"), making.owner(study), "A coin.")
+    assert rests_on.of_study(study).of_copies == 0
+    assert_books_balance(study)
 
 
 def test_archives_carry_the_marks_and_older_ones_have_none() -> None:

@@ -128,7 +128,7 @@ def test_the_list_says_how_far_each_study_is_and_keeps_simulations_apart(
     page = words(client.get(reverse("studies")))
     assert "Weather" in page
     assert "Somebody else" not in page
-    assert "2 topics · 4 of 18 judgments" in page  # 15 pairs of six sentences, 3 of three
+    assert "2 topics · 4 of 18 requested judgments" in page  # 15 pairs of six sentences, 3 of three
     assert "4 by people (imported), 2 simulated" in page
 
 
@@ -162,12 +162,12 @@ def test_a_value_that_will_not_do_is_said_beside_its_field(client: Client, study
     page = reverse("study_settings", args=[study.pk])
     form = client.get(page).context["form"]
     filled = {name: form[name].value() for name in form.fields if form[name].value() is not False}
-    answer = client.post(page, filled | {"prior": "-1", "title": "", "gold_share": "70"})
+    answer = client.post(page, filled | {"repeat_share": "-1", "title": "", "gold_share": "70"})
     assert answer.status_code == 200
-    assert set(answer.context["form"].errors) == {"prior", "title", "gold_share"}
+    assert set(answer.context["form"].errors) == {"repeat_share", "title", "gold_share"}
     html = answer.content.decode()
-    assert '<details class="fold" open>' in html  # where the prior is set
-    assert '<a href="#id_gold_share">Share of gold pairs</a>: At most 50 %.' in html
+    assert '<details class="fold" open>' in html  # where both shares are set
+    assert '<a href="#id_gold_share">Share of gold pairs</a>: At most 50%.' in html
     (focused,) = re.findall("<[^>]*autofocus", html)
     assert 'name="title"' in focused
     study.refresh_from_db()
@@ -183,7 +183,7 @@ def test_eight_settings_are_shown_and_the_others_folded_behind_what_is_set(
     page = words(answer)
     assert len(answer.context["form"].first()) == 8
     assert (
-        page.index("as in the paper (Zopf 2018)") < page.index("Expert settings") < page.index("share of repeats: 10 %")
+        page.index("as in the paper (Zopf 2018)") < page.index("Expert settings") < page.index("share of repeats: 10%")
     )
     assert "combined: importance" not in page
     studies.change_settings(study, owner, repeat_share=0.05, score="combined")
@@ -409,11 +409,14 @@ def test_a_discarded_file_leaves_nothing_behind(client: Client, new_study: Study
 
 def test_sentences_stand_in_order_of_their_stored_utility(client: Client, study: Study, owner: User) -> None:
     topic = scored.topic(study)
-    page = words(client.get(reverse("topic", args=[study.pk, topic.pk])))
+    response = client.get(reverse("topic", args=[study.pk, topic.pk]))
+    page, unit = words(response), response.context["unit"]
+    assert unit.decimals == 1, "intervals reach farther than 1"
     at = -1
     utilities = Utility.objects.filter(sentence__item_set=topic.pk, scored_by="recommended")
     for utility in utilities.order_by("-utility").select_related("sentence"):
-        said = f"{utility.sentence.text} {utility.utility:.2f} [{utility.low:.2f}, {utility.high:.2f}]"
+        figures = unit.show(utility.utility), unit.interval(utility.low, utility.high)
+        said = " ".join((utility.sentence.text, *figures))
         assert page.index(said) > at
         at = page.index(said)
     assert "from 4 judgments" in page
@@ -426,14 +429,20 @@ def test_simulated_judgments_are_called_so_wherever_their_results_stand(
     sentence = snow.sentence_set.items.first()
     assert sentence
     places = {
-        reverse("study", args=[study.pk]): "Counted: 4 by people (imported), 2 simulated",
+        reverse(
+            "study", args=[study.pk]
+        ): "1 person gave 4 judgments (imported); 1 simulated annotator gave 2 judgments, on 2 topics.",
         reverse("study_topics", args=[study.pk]): "0 of 3 2 simulated",
         reverse("topic", args=[study.pk, snow.pk]): "from 2 judgments. 2 simulated",
-        reverse("topic_leaderboard", args=[study.pk, snow.pk]): "From 2 judgments 2 simulated",
-        reverse("leaderboard", args=[study.pk]): "From 6 judgments on 2 topics 4 by people (imported), 2 simulated",
+        reverse("topic_leaderboard", args=[study.pk, snow.pk]): "Judgments: 2 simulated.",
+        reverse(
+            "leaderboard", args=[study.pk]
+        ): "1 person gave 4 judgments (imported); 1 simulated annotator gave 2 judgments, on 2 topics.",
         reverse("sentence", args=[study.pk, sentence.pk]): "a simulation simulated",
-        reverse("study_annotators", args=[study.pk]): "a simulation simulated",
-        reverse("leaderboard_tex", args=[study.pk]): "6 judgments: 4 by people (imported), 2 simulated",
+        f"{reverse('study_annotators', args=[study.pk])}?kind=simulated": "How annotators judge simulated",
+        reverse(
+            "leaderboard_tex", args=[study.pk]
+        ): "gave 4 judgments (imported); 1 simulated annotator gave 2 judgments, on 2 topics.",
     }
     for place, said in places.items():
         assert said in words(client.get(place)), place
@@ -535,8 +544,8 @@ def test_the_leaderboard_shows_the_stored_numbers(
     assert standings(study, scored_by).count() == ranked
     for one in standings(study, scored_by):
         few = " (1 of 2 topics)" if one.topics == 1 else ""
-        score = f"{100 * one.score:.2f}" if scored_by == "recommended" else f"{one.score:.3f}"
-        assert unit.show(one.score).startswith(score)
+        times = 100 if scored_by == "recommended" else 1
+        assert float(unit.show(one.score)) == round(times * one.score, unit.decimals)
         assert f"{one.rank} {one.system.name}{few} {unit.show(one.score)}" in page
         assert one.low is None or f"[{unit.show(one.low)}, {unit.show(one.high)}]" in page
         for text in (paper, figure):
@@ -544,7 +553,7 @@ def test_the_leaderboard_shows_the_stored_numbers(
             assert one.low is None or unit.interval(one.low, one.high) in text
     for text in (page, paper, figure):
         assert ("(points)" in text) == (scored_by == "recommended")
-    assert "From 6 judgments on 2 topics" in page
+    assert "gave 2 judgments, on 2 topics." in page
 
 
 def test_a_topic_without_judgments_is_named_on_the_board_and_on_a_systems_page(
@@ -553,7 +562,7 @@ def test_a_topic_without_judgments_is_named_on_the_board_and_on_a_systems_page(
     making.take_in(study, making.TOPIC | {"topic_id": "amazon-21", "title": "Amazon"})
     system = standings(study, "recommended").filter(topics=2).first().system
     for page in (reverse("leaderboard", args=[study.pk]), reverse("system", args=[study.pk, system.pk])):
-        assert "of 3: Amazon has no judgments" in words(client.get(page))
+        assert "1 of 3 topics has no judgments: Amazon." in words(client.get(page))
 
 
 def test_a_study_shows_its_own_score_first_and_the_other_at_a_click(client: Client, study: Study, owner: User) -> None:
@@ -617,13 +626,17 @@ def test_a_topic_as_published_says_when_it_needed_a_prior(client: Client, study:
 def test_every_difference_is_shown_once_with_its_p_value(client: Client, study: Study, owner: User) -> None:
     ranking = study.rankings.get(scored_by="published")
     ranking.settings |= {"score": "importance"}  # three systems, tested
-    ahead = {"difference": 0.1, "low": 0.0, "high": 0.2, "significant": True}
-    unknown = {"difference": 0.1, "low": None, "high": None, "p": None, "significant": None}
-    ranking.differences = [
-        {"better": "lead & co_", "worse": "=hat", "p": 0.0004} | ahead,
-        {"better": "lead & co_", "worse": "off", "p": 0.0471} | ahead,
-        {"better": "=hat", "worse": "off"} | unknown,
-    ]
+    ranking.differences = {
+        "better": ["lead & co_", "lead & co_", "=hat"],
+        "worse": ["=hat", "off", "off"],
+        "difference": [0.1, 0.1, 0.1],
+        "low": [0.0, 0.0, None],
+        "high": [0.2, 0.2, None],
+        "p": [0.0004, 0.0471, None],
+        "significant": [True, True, None],
+        "topics": [None] * 3,
+        "planned_share": [None] * 3,
+    }
     ranking.save()
     page = client.get(reverse("leaderboard", args=[study.pk]), {"scored_by": "published"})
     shown = [[cell["p"] for cell in line["cells"]] for line in page.context["matrix"]]
@@ -650,8 +663,8 @@ def test_the_csv_holds_every_digit(client: Client, study: Study, owner: User) ->
 def test_names_of_systems_mean_nothing_to_latex(client: Client, study: Study, owner: User) -> None:
     table = client.get(reverse("topic_leaderboard_tex", args=[study.pk, scored.topic(study).pk])).content.decode()
     assert r"lead \& co\_ &" in table
-    assert table.count(r"\\") == 1 + 2
-    assert r"95\% interval" in table
+    assert sum(line.endswith(r"\\") for line in table.splitlines()) == 1 + 2
+    assert r"95\% \\ interval" in table
 
 
 def test_figures_are_pictures_on_their_own_under_names_of_their_own(client: Client, study: Study, owner: User) -> None:
@@ -707,9 +720,12 @@ def test_a_figure_is_drawn_whatever_letters_a_name_has(client: Client, study: St
 
 def test_a_board_offers_what_a_paper_needs(client: Client, study: Study, owner: User) -> None:
     text = client.get(reverse("topic_leaderboard", args=[study.pk, scored.topic(study).pk])).content.decode()
-    box = text[text.index("For the paper") :]
+    box = text[text.index("<summary>Download</summary>") :]
     for form in ("svg", "pdf", "png", "tex", "csv", "ranks.svg", "ranks.pdf", "ranks.png"):
         assert f"leaderboard.{form}?scored_by=recommended" in box
+    assert "PDF as wide as a column (219 pt)" in box
+    assert "leaderboard.csv?scored_by=published" in box
+    assert "As published" not in text[: text.index(box)]
 
 
 def test_there_is_no_figure_of_nothing(client: Client, new_study: Study) -> None:
@@ -733,7 +749,8 @@ def test_an_open_leaderboard_gets_its_figures_after_a_judgment_and_nothing_other
         news = client.get(page, seen)
         assert news.status_code == 200
         assert "<html" not in news.content.decode()
-        assert f"From {shown['board'].judgments + 1} judgments" in words(news)
+        assert f"{shown['board'].rests_on.counted.human + 1} " in news.context["board"].basis
+        assert news.context["board"].basis in words(news)
         assert news.context["board"].version != shown["board"].version
         for place in ("board-notices", "board-table", "board-differences", "board-settings"):
             assert f'hx-swap-oob="innerHTML:#{place}"' in news.content.decode()
@@ -937,7 +954,7 @@ def test_an_invitation_is_made_shown_and_taken_back(client: Client, study: Study
     link = line["link"]
     assert line["text"].endswith(f"\n{link}\n")
     assert study.question in line["text"]
-    assert "18 pairs, which take about 3 minutes" in line["text"]
+    assert "There are 14 pairs. It takes about 2 minutes." in line["text"]
     assert link.startswith("http://testserver/join/")
     client.logout()
     assert client.get(link).status_code == 200

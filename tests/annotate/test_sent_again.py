@@ -162,16 +162,19 @@ def test_no_stored_answer_names_an_annotator(world: World, monkeypatch: pytest.M
 
 def test_an_answer_that_is_given_again_leaves_out_who_erased_themselves(study: Study, owner: APIClient) -> None:
     machine, other = (
-        judging.join(study, user=making.person(), kind=Annotator.Kind.MACHINE, pseudonym=name) for name in ("A1", "B2")
+        judging.join(study, user=making.person(), kind=Annotator.Kind.MACHINE, pseudonym=name)
+        for name in ("reader one", "reader two")
     )
-    path, body = f"studies/{study.pk}/exclusions/", {"annotators": ["A1", "B2"], "reason": "A test."}
+    path, body = f"studies/{study.pk}/exclusions/", {"annotators": ["reader one", "reader two"], "reason": "A test."}
     asked = f"studies/{study.pk}/what-if/"
     assert post(owner, path, body).status_code == 200
-    assert post(owner, asked, {"annotators": ["A1", "B2"]}, key="asked").status_code == 202
+    assert post(owner, asked, {"annotators": ["reader one", "reader two"]}, key="asked").status_code == 202
     crowd.withdraw(machine, erase=True)
-    assert not AnsweredRequest.objects.filter(answer__contains="A1").exists()
+    assert not AnsweredRequest.objects.filter(answer__contains="reader one").exists()
     assert [row["pseudonym"] for row in post(owner, path, body).json()] == [other.pseudonym]
-    assert post(owner, asked, {"annotators": ["A1", "B2"]}, key="asked").json()["annotators"] == ["B2"]
+    assert post(owner, asked, {"annotators": ["reader one", "reader two"]}, key="asked").json()["annotators"] == [
+        "reader two"
+    ]
 
 
 def test_a_study_takes_what_was_answered_about_it_along(study: Study, owner: APIClient) -> None:

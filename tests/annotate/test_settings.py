@@ -5,8 +5,9 @@ from itertools import combinations
 import pytest
 from django.core.validators import MaxValueValidator, MinValueValidator
 from django.db import models
+from django.urls import reverse
 
-from annotate.forms import StudyForm
+from annotate.forms import IN_FILES, StudyForm
 from annotate.models import Study
 from annotate.reports.method import settings_in_words
 from preferendum.evidence import AS_PUBLISHED, Settings
@@ -14,6 +15,8 @@ from preferendum.fit.similarity import SIMILARITIES
 from preferendum.formats.settings import PUBLISHED, SCORING, SETTINGS, Setting
 from preferendum.metrics import registry
 from preferendum.metrics.names import metrics, options_of, rests_on_all_topics, unknown_metrics
+from tests.annotate import making
+from tests.annotate.judging_study import prepare_pairs, ready_study
 
 COLUMNS = {
     str: (models.CharField, models.TextField),
@@ -91,13 +94,27 @@ def test_a_study_is_scored_by_default_as_the_command_line_and_the_mathematics_ar
     assert Settings() == Settings(**{setting.name: getattr(study, setting.name) for setting in SCORING})
 
 
-def test_a_form_asks_for_every_setting_once_group_by_group():
+def test_a_form_asks_for_every_setting_but_those_of_programs_once_group_by_group():
     form = StudyForm()
     groups = form.groups()
     assert list(groups) == ["asked", "judging", "quality", "scoring", "stopping", "metrics"]
     asked = [field.name for fields in (form.first(), *groups.values()) for field in fields]
-    assert sorted(asked) == sorted(one.name for one in SETTINGS)
+    assert sorted([*asked, *IN_FILES]) == sorted(one.name for one in SETTINGS)
+    said = StudyForm(instance=Study(seed=7)).expert_values()
+    assert said == ["seed: 7"]
     assert [choice.data["value"] for choice, _meaning in form.scores()] == ["importance", "published"]
+
+
+def test_the_settings_say_whom_the_checks_do_not_find_beside_the_share_of_pairs(client, db):
+    study = ready_study(sentences=30, pairs_per_annotator=60, shared_share=0.05, gold_share=0.25)
+    client.force_login(making.owner(study))
+    page = client.get(reverse("study_settings", args=[study.pk])).content.decode()
+    said = page.partition('id="found">')[2].partition("</p>")[0]
+    assert "(5% of pairs shared, 0% gold pairs), 0 of 10" in said  # the study has no gold pairs yet
+    assert "25% gold pairs would find 8" in said
+    prepare_pairs(study, "gold", 15)
+    page = client.get(reverse("study_settings", args=[study.pk])).content.decode()
+    assert "25% gold pairs), 8 of 10 annotators who toss a coin are found by 60 answers" in page
 
 
 @pytest.mark.parametrize("setting", SCORING, ids=name)

@@ -122,11 +122,13 @@ def test_the_page_offers_them_and_says_that_they_do_not_count(client: Client, st
     assert "10 simulated" in shown
 
 
-def test_a_study_without_references_is_offered_none(client: Client) -> None:
+def test_a_study_without_references_is_told_at_once_why_nothing_can_be_simulated(client: Client) -> None:
     study = making.study()
     making.take_in(study, BARE)
     client.force_login(making.owner(study))
-    assert "Simulate judgments" not in client.get(reverse("upload_new", args=[study.pk])).content.decode()
+    page = client.get(reverse("upload_new", args=[study.pk])).content.decode()
+    assert "Simulate judgments" not in page
+    assert "Judgments are simulated from references or Pyramids" in page
 
 
 def test_programs_ask_by_the_api(study: Study) -> None:

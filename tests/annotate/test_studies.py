@@ -1,16 +1,24 @@
+import re
 from functools import partial
+from itertools import combinations
 from uuid import uuid4
 
 import pytest
 from django.core.exceptions import PermissionDenied
+from django.db import connection
+from django.test import Client
+from django.test.utils import CaptureQueriesContext
+from django.urls import reverse
 
 from annotate import crowd, imports, invitations, judging, studies
 from annotate.models import AuditEntry, Membership, Study, Tally, Upload
 from annotate.refusal import Refusal
 from evaluation import tasks
 from preferendum import formats
+from preferendum.formats.records import Preference
 from preferendum.formats.settings import NAMES
 from tests.annotate import making
+from tests.annotate.judging_study import ready_study
 from tests.annotate.making import TOPIC, Role
 from tests.annotate.test_judging_together import at_once
 
@@ -265,3 +273,22 @@ def test_a_language_is_a_tag(tag):
     study = making.study(language="zh-Hans")
     with pytest.raises(Refusal):
         studies.change_settings(study, making.owner(study), language=tag)
+
+
+def test_a_surplus_in_one_topic_fills_no_gap_in_another_on_any_page(client: Client) -> None:
+    study = ready_study(sentences=60, topics=2, judgments_per_topic=1_000, judgments_per_pair=1)
+    judged = [Preference("T0", f"d1:{i}", f"d1:{j}", "a") for i, j in combinations(range(60), 2)][:1_200]
+    judging.import_judgments(study, judged, "human", "ann")
+    client.force_login(making.owner(study))
+    for page in (reverse("studies"), reverse("study", args=[study.pk])):
+        text = " ".join(re.sub("<[^>]*>", " ", client.get(page).content.decode()).split())
+        assert "1,000 of 2,000 requested" in text, page
+        assert 'value="1000" max="2000"' in client.get(page).content.decode(), page
+    queries = []
+    for _time in range(2):
+        with CaptureQueriesContext(connection) as captured:
+            client.get(reverse("studies"))
+        queries.append(len(captured))
+        for _study in range(3):
+            making.study(owner=making.owner(study))
+    assert queries[0] == queries[1]

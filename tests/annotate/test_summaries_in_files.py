@@ -165,7 +165,7 @@ def test_a_table_of_judgments_of_sentences_has_no_column_for_others(client: Clie
     judged(joined(study))
     client.force_login(making.owner(study))
     content = b"".join(client.get(reverse("judgments_csv", args=[study.pk])).streaming_content)  # type: ignore[attr-defined]
-    assert next(csv.reader(io.StringIO(content.decode())))[-1] == "note"
+    assert next(csv.reader(io.StringIO(content.decode())))[-2:] == ["note", "confidence"]
 
 
 def test_an_archive_taken_back_gives_the_same_judgments_counted_the_same() -> None:

@@ -149,8 +149,13 @@ def test_minutes_are_reckoned_by_the_words_to_be_read(client: Client, compares: 
     pair = begin(client, link)
     assert f"about {minutes} minutes left" in text_of(client, page_of(pair))
     annotator = pair.annotator
-    annotator.seconds, annotator.judged = 2910 - annotator.pace, 9  # 291 seconds a pair
-    assert annotator.progress.minutes_left == math.ceil(21 * 2910 / 10 / 60)
+    summaries = annotator.summaries_among(9)
+    annotator.judged = 9
+    expected = summaries * annotator.summary_pace + (9 - summaries) * annotator.pace
+    everything = annotator.summaries_among(30) * annotator.summary_pace
+    everything += (30 - annotator.summaries_among(30)) * annotator.pace
+    annotator.seconds = 2 * expected + everything / 30  # twice as slow, of pairs as long as these were
+    assert annotator.progress.minutes_left == math.ceil(2 * (everything - expected) / 60)
 
 
 def arena(**settings: Any) -> Study:
@@ -182,7 +187,7 @@ def test_a_new_study_of_prompts_compares_their_outputs_and_says_nothing_of_sente
     assert "people compare its summaries as a whole" in text_of(client, here)
     assert "needs documents" not in text_of(client, reverse("study_topics", args=[study.pk]))
     (line,) = study_lines(Study.objects.filter(pk=study.pk))
-    assert (line.topics, line.wanted, line.judgments) == (2, 6, 1)
+    assert (line.topics, line.wanted, line.done) == (2, 6, 1)
 
 
 def test_a_study_that_was_judged_keeps_what_it_asks(client: Client) -> None:

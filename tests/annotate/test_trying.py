@@ -258,10 +258,27 @@ def test_practice_comes_first_and_is_explained(study, owner) -> None:
     assert "/undo/" not in html, "practice is never taken back"
 
 
-def test_a_study_without_sentences_says_what_it_lacks() -> None:
+def test_a_trial_is_promised_its_own_pairs_and_time(study, owner) -> None:
+    studies.change_settings(study, making.owner(study), judgments_per_topic=1, pairs_per_annotator=20)
+    study.refresh_from_db()
+    judged(joined(study))
+    assert judging.newcomer(study).progress.wanted == 0
+    welcome = owner.get(reverse("try", args=[study.pk])).content.decode()
+    begun(owner, study)
+    promised = Annotator.objects.get(kind="trial").progress
+    assert f"There {'is 1 pair' if promised.wanted == 1 else f'are {promised.wanted} pairs'} to judge." in welcome
+    assert f"It takes about {promised.minutes_left} minute" in welcome
+    studies.change_settings(study, making.owner(study), judgments_per_topic=500, pairs_per_annotator=500)
+    assert "There are 60 pairs to judge." in owner.get(reverse("try", args=[study.pk])).content.decode()
+
+
+def test_a_study_without_sentences_says_what_it_lacks_before_a_trial_begins() -> None:
     study = making.study()
     client = Client()
     client.force_login(making.owner(study))
+    welcome = client.get(reverse("try", args=[study.pk])).content.decode()
+    assert "There is no pair to show yet" in welcome
+    assert "Begin the trial" not in welcome
     assert "There is no pair to show yet" in client.get(begun(client, study)).content.decode()
 
 

@@ -96,10 +96,8 @@ def test_only_scores_with_calibrated_errors_have_intervals(client: Client, score
         text = client.get(address, {"scored_by": scored_by}).content.decode()
         assert ("95% interval" in text.replace("\\%", "%")) == has_intervals, address
     best = client.get(reverse("analysis", args=[study.pk, "scores-by-topic"]), {"scored_by": scored_by})
-    assert ("–, and the highest" in best.content.decode()) is False
-    assert ("], and the highest" in best.content.decode()) == has_intervals
-    assert '<option value="recommended"' in best.content.decode()
-    assert ">Combined</option>" in best.content.decode()
+    assert ("–, and in" in best.content.decode()) is False
+    assert ("], and in" in best.content.decode()) == has_intervals
 
 
 def test_importance_is_tested(client: Client) -> None:

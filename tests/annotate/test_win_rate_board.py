@@ -8,8 +8,9 @@ import pytest
 from django.urls import reverse
 
 from annotate.models import Judgment, Study, Summary
-from annotate.reports import study_facts
+from annotate.reports import analyses, study_facts
 from evaluation import tasks
+from evaluation.records.statement import state
 from preferendum.results import length
 from tests.annotate import making
 from tests.annotate.judging_study import joined, judged
@@ -40,8 +41,14 @@ def test_the_first_board_of_a_study_of_summaries_is_that_of_win_rates(study: Stu
     page = shown(study, "leaderboard")
     assert "Win rate (%)" in page
     assert "50% is the average." in page
-    assert "40</strong> judgments" in page
+    assert "4 people gave 40 judgments, on 4 topics." in page
     assert "Equations 2–5" not in page
+
+
+def test_the_share_of_the_answers_of_a_topic_is_not_called_a_win_rate(study: Study) -> None:
+    for page in (shown(study, "system", of_system("ann").system_id), shown(study, "analysis", "scores-by-topic")):
+        assert page.count("Preferred in (%)") == 1
+        assert re.findall(r"[Ww]in rate \(%\)", page.partition("Preferred in (%)")[2]) in ([], ["win rate (%)"])
 
 
 def test_a_topic_has_no_verdict_on_win_rates_and_says_why(study: Study) -> None:
@@ -54,20 +61,27 @@ def test_a_topic_has_no_verdict_on_win_rates_and_says_why(study: Study) -> None:
 def test_overview_board_and_methods_connect_their_numbers_of_judgments(study: Study) -> None:
     Study.objects.filter(pk=study.pk).update(compares="both", summary_share=0)
     answer(joined(Study.objects.get(pk=study.pk)), 2)
-    for name in ("study", "leaderboard"):
-        assert "42 judgments count: 2 about sentences, 40 about summaries." in shown(study, name)
-    assert "42 judgments (42 by people; 2 about sentences, 40 about summaries)" in shown(study, "study_methods")
+    assert tasks.catch_up(study.pk) == {}
+    for name in ("study", "study_methods"):
+        said = "5 people gave 42 judgments (2 about sentences, 40 about summaries), on 4 topics."
+        assert said in shown(study, name)
+    assert "4 people gave 40 judgments, on 4 topics." in shown(study, "leaderboard")
+    assert "1 person gave 2 judgments, on " in shown(study, "leaderboard", scored_by="recommended")
     assert "Preferences rest on: 40 by people" in shown(study, "analysis", "scores-by-topic")
 
 
-def test_agreement_between_annotators_stands_beside_its_first_line(study: Study) -> None:
-    page = shown(study, "leaderboard")
-    assert "Krippendorff’s alpha, direction-free, is 1.00" in page
-    assert page.index("Krippendorff’s alpha") < page.index('class="board"')
+def test_what_a_topic_says_rests_on_its_answers_about_summaries_too(study: Study) -> None:
+    topic = study.topics.get(name="M1")
+    answers = Judgment.objects.counted().filter(assignment__item_set__topic=topic).count()
+    assert answers > 0
+    of_topic = {name: analyses.opened(topic, own, {}, frozenset()) for name, own in analyses.analyses_of(topic).items()}
+    assert of_topic["metrics"].rests_on == f"Preferences rest on: {answers} by people"
+    assert of_topic["sentence-ranking"].rests_on == "No judgments about sentences count yet."
 
 
 def test_it_says_how_much_the_length_of_summaries_explains(study: Study, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(length, "FEWEST", 2)
+    state(study)
     assert "The length of summaries explains" in shown(study, "leaderboard")
 
 
@@ -75,22 +89,20 @@ def test_only_scores_that_a_study_has_are_offered(study: Study) -> None:
     assert "scored-by-" not in shown(study, "leaderboard")
     Study.objects.filter(pk=study.pk).update(compares="both")
     page = shown(study, "leaderboard")
-    assert re.findall(r'id="scored-by-.*>(.*)</a>', page) == ["Win rate", "Importance", "As published (Zopf 2018)"]
+    assert re.findall(r'id="scored-by-.*>(.*)</a>', page) == ["Win rate", "Importance"]
 
 
 def test_what_to_expect_of_more_answers_speaks_of_no_simulated_studies(study: Study) -> None:
     page = shown(study, "analysis", "forecast")
     assert "The horizontal axis is logarithmic." in page
     assert "± of a difference" in page
-    assert "simulated studies" not in page
-    rows = rows_of(signed_in(making.owner(study)), address(study, "forecast", "forecast"))
-    assert rows[0]["resolved"] == ""
+    assert "simulated" not in page
+    rows = rows_of(signed_in(making.owner(study)), address(study, "forecast", "summaries"))
     assert all(float(row["margin"]) <= 1 for row in rows)
-    assert ">sd" not in page
 
 
 def test_every_analysis_and_every_file_of_the_board_opens(study: Study) -> None:
-    for name in ("results", "study_methods", "study_annotators", "study_topics", "study", "disputed"):
+    for name in ("study_methods", "study_annotators", "study_topics", "study", "disputed"):
         assert "Internal" not in shown(study, name)
     table = (
         signed_in(making.owner(study))
@@ -123,7 +135,7 @@ def test_agreement_counts_a_topic_once_whose_sentences_and_summaries_were_judged
 
 
 def test_people_who_judged_nothing_but_summaries_are_counted_in_the_methods(study: Study) -> None:
-    assert study_facts.of_study(study).annotators == 4
+    assert study_facts.of_study(study).answers.human == 4
 
 
 def of_system(system: str) -> Summary:
@@ -144,7 +156,9 @@ def test_two_systems_are_compared_down_to_the_answers(study: Study) -> None:
     page = shown(study, "compare_in_topic", first.topic_id, **asked)
     assert re.search(r"Answers: \d for ann, 0 for long\. No preference: 0", page)
     assert "What long says of M1." in page
+    assert "As published" not in page, "of win rates no words were held against each other"
+    assert "counted:" not in page
     page = shown(study, "analysis", "two-systems", **asked)
-    assert "The win rates of ann and long differ by" in page
-    assert "leans on all topics" in page
+    assert "answers compare them directly" in page
+    assert "By all answers, the win rates of ann and long differ by" in page
     assert "95% interval" not in page

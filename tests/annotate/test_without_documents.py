@@ -91,7 +91,6 @@ def test_pages_and_the_api_say_that_documents_are_needed(study: Study) -> None:
         (f"topics/{bare.pk}/documents/", "Rain closed roads"),
         (f"topics/{bare.pk}/leaderboard/", "This topic needs documents"),
         ("leaderboard/", "1 topic needs documents to be judged and is not part of this leaderboard"),
-        ("results/coverage/", ""),
         (f"summaries/{Summary.objects.get(topic=bare, system__name='lead').pk}/", ""),
     ):
         response = client.get(here + page)

@@ -85,6 +85,8 @@ BODIES: dict[str, dict[str, object]] = {
     "withdraw": {"answers": "erase"},
     "study_state": {"state": "paused"},
     "annotator_rest": {"rest": "on"},
+    "annotator_find": {"find": "nobody"},
+    "annotator_withdraw": {"answers": "erase"},
     "what_if_do": {"reason": "It is a test."},
     "study_delete": {"title": "Weather"},
     "member_role": {"role": "researcher"},
@@ -138,6 +140,8 @@ class Website:
         """What whoever may do it sends to do it."""
         if name == "upload_new":
             return {"file": SimpleUploadedFile("topics.jsonl", lines(TOPIC | {"topic_id": "X"}))}
+        if name == "study_demographics":
+            return {"file": SimpleUploadedFile("demographics.csv", b"Participant id,Age\nnobody,40\n")}
         if name == "make_baselines":
             return {"words": 100}
         if name == "make_simulated":
@@ -251,7 +255,10 @@ def furnish(study: Study, visitor: Client) -> Keys:
             "key": judge.key,
             **dict.fromkeys([("key", "what_if"), ("key", "what_if_do")], what_if.ask(study, owner, [judge]).key),
             **{("key", name): assignment.key for name in ("pair", "ahead", "skip", "undo", "context", "sources")},
-            **{("key", name): upload.key for name in ("upload", "upload_document", "upload_confirm", "upload_discard")},
+            **{
+                ("key", name): upload.key
+                for name in ("upload", "upload_columns", "upload_document", "upload_confirm", "upload_discard")
+            },
             ("key", "export_file"): export.key,
             ("token", "join"): token,
             ("token", "crowd"): invitations.crowd_path(study.recruitment).split("/")[2],

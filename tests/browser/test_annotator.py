@@ -6,19 +6,20 @@ import time
 from collections.abc import Callable
 
 import pytest
+from django.db.models import Value
+from django.db.models.functions import Concat
 from django.urls import reverse
 from playwright.sync_api import Browser, BrowserContext, Page, Route, expect
 
 from annotate import crowd, invitations
-from annotate.models import Annotator, AnsweredQuestionnaire, Assignment, Judgment, ReportedPair, Study
+from annotate.models import Annotator, AnsweredQuestionnaire, Assignment, Item, Judgment, ReportedPair, Study
 from preferendum.formats.questionnaire import Question
 from tests.annotate import making
 from tests.annotate.judging_study import assert_books_balance, ready_study
-from tests.browser.conftest import fits, read_in_english, settled, sign_in
+from tests.browser.conftest import QUIET, fits, read_in_english, settled, sign_in
 from tests.conftest import Web
 
 Axe = Callable[[Page], None]
-QUIET = 350  # ms; keys and clicks right after a pair has appeared are not answers
 
 
 @pytest.fixture
@@ -206,6 +207,66 @@ def test_every_page_is_accessible_and_fits(page, link, axe, width):
     Study.objects.update(state="paused")
     page.goto(f"/progress/{annotator.key}/")
     axe(page)
+
+
+def tops(page: Page) -> list[float]:
+    """Where the question and both cards begin."""
+    found = [page.locator(part) for part in ("#question", "#answer .card >> nth=0", "#answer .card >> nth=1")]
+    return [box["y"] for part in found if (box := part.bounding_box())]
+
+
+@pytest.mark.parametrize("width", [390, 1440])
+@pytest.mark.parametrize("is_trial", [False, True])
+def test_nothing_that_is_said_moves_the_question_or_the_cards(page, link, study, width, is_trial):
+    Study.objects.update(reading_speed=1)
+    page.set_viewport_size({"width": width, "height": 844})
+    if is_trial:
+        sign_in(page, making.owner(study), reverse("try", args=[study.pk]))
+        page.get_by_role("button", name="Begin the trial").click()
+        expect(page.locator("#answer")).to_be_visible()
+    else:
+        begin(page, link)
+    before = tops(page)
+    assert len(before) == 3
+    press(page, "1")
+    expect(page.locator("#said")).to_contain_text("That was faster than people can read")
+    assert tops(page) == before
+    settled(page)
+    press(page, "u")
+    expect(page.locator("#said")).to_contain_text("undone")
+    assert tops(page) == before
+    page.wait_for_timeout(8_000)  # the remark is gone
+    expect(page.locator("#said")).not_to_contain_text("faster")
+    assert tops(page) == before
+    no_posts(page)
+    press(page, "1")
+    expect(page.locator("#trouble")).to_be_visible()
+    assert tops(page) == before
+    page.unroute("**/judge/**")
+    expect(page.locator("#trouble")).to_contain_text("arrived")
+    settled(page)
+    page.reload()
+    assert tops(page) == before
+    expect(page.locator("#said")).not_to_contain_text("faster")  # once a sitting
+
+
+def test_a_tap_sooner_than_both_texts_can_be_seen_is_no_answer_and_the_cards_show_it(page, link):
+    Item.objects.update(text=Concat(Value("The river rose by nine feet. " * 6), "text"))
+    begin(page, link)
+    press(page, "1")
+    at_pair(page, 2)
+    page.wait_for_timeout(500)
+    page.locator("#answer [value=left]").click()
+    expect(page.locator("#answer")).to_have_class("too-soon")
+    page.keyboard.press("2")
+    expect(page.locator("#answer")).not_to_have_class("too-soon")
+    at_pair(page, 2)
+    settled(page)
+    assert answers() == ["left"]
+    page.locator("#answer [value=right]").click()
+    at_pair(page, 3)
+    settled(page)
+    assert answers() == ["left", "right"]
 
 
 def test_a_double_click_judges_one_pair(page, link):

@@ -30,14 +30,17 @@ def numbers(line: Locator) -> list[float]:
     return [float(number.get_attribute("value") or "nan") for number in line.locator("data").all()]
 
 
-def test_a_board_is_switched_to_the_score_as_published(page: Page, study: Study, axe: Axe) -> None:
+def test_a_study_that_is_scored_as_published_shows_that_board(page: Page, study: Study, axe: Axe) -> None:
     sign_in(page, making.owner(study), reverse("leaderboard", args=[study.pk]))
     board = page.locator("table.board")
     expect(board.get_by_role("columnheader", name="Importance")).to_be_visible()
     expect(board.get_by_role("columnheader", name="Coverage")).to_be_visible()
     expect(page.get_by_text("Not ranked, because its summaries share no word with their sources: off.")).to_be_visible()
     axe(page)
-    page.get_by_role("link", name="As published (Zopf 2018)").click()
+    expect(page.get_by_role("navigation", name="Score")).to_have_count(0)
+    studies.change_settings(study, making.owner(study), score="published")
+    tasks.catch_up(study.pk)
+    page.goto(reverse("leaderboard", args=[study.pk]))
     expect(board.get_by_role("columnheader", name="Score as published")).to_be_visible()
     expect(board.get_by_role("columnheader", name="Coverage")).to_have_count(0)
     expect(board.get_by_role("rowheader", name="off")).to_be_visible()
@@ -53,12 +56,7 @@ def test_settings_that_one_topic_cannot_be_fitted_with_mix_nothing(page: Page, s
     owner = making.owner(study)
     sign_in(page, owner, reverse("leaderboard", args=[study.pk]))
     before = page.locator("table.board").inner_text()
-    page.goto(reverse("study_settings", args=[study.pk]))
-    page.get_by_text("Expert settings").click()
-    page.get_by_label("Smoothing").select_option("none")
-    page.get_by_label("Prior").fill("0")
-    page.get_by_role("button", name="Save").click()
-    page.wait_for_load_state()
+    studies.change_settings(study, owner, smooth="none", prior=0.0)
     tasks.catch_up(study.pk)
 
     page.goto(reverse("leaderboard", args=[study.pk]))
@@ -67,7 +65,7 @@ def test_settings_that_one_topic_cannot_be_fitted_with_mix_nothing(page: Page, s
     expect(notices).to_contain_text("the judgments do not determine the strengths")
     expect(notices).to_contain_text("These are the scores of earlier settings")
     expect(notices).not_to_contain_text("newer judgments are being added")
-    expect(notices.get_by_role("link", name="Open the settings")).to_be_visible()
+    expect(notices).to_contain_text("a small prior such as 0.1, which programs can set, always does")
     assert page.locator("table.board").inner_text() == before
     expect(page.locator("#board-settings")).to_contain_text("smoothing: kernel prior")
     axe(page)
@@ -120,7 +118,7 @@ def test_importance_is_followed_by_hand_to_the_last_digit(page: Page, study: Stu
     assert round(100 * math.fsum(added), len(shown.partition(".")[2])) == float(shown)
 
     word = page.locator("tr.term").filter(has=page.get_by_role("rowheader", name="ohio"))
-    assert said.get_attribute("title") == f"{100 * numbers(word)[-1]:+.4f} points"
+    assert said.get_attribute("title") == f"{100 * numbers(word)[-1]:+.3f} points"
     value = numbers(word)[2]
     given = []
     for link in word.locator("a").all():
@@ -172,6 +170,7 @@ def test_an_empty_board_names_what_is_missing(page: Page, web: Web, axe: Axe) ->
 def test_what_machines_say_is_seen_beside_the_board_and_fits_a_phone(page: Page, axe: Axe) -> None:
     study = scored.scored_study(counted_kinds="people")
     scored.judge(study, *scored.JUDGED[:4], kind="machine", pseudonym="model")
+    assert tasks.catch_up(study.pk) == {}
     sign_in(page, making.owner(study), reverse("leaderboard", args=[study.pk]))
     page.get_by_role("link", name="Compare with the machines’ judgments").click()
     page.get_by_role("button", name="Compare").click()

@@ -12,11 +12,10 @@ from annotate.models import Annotator, Consent, Judgment, Participation, Study
 from tests.annotate.judging_study import assert_books_balance
 from tests.annotate.making import owner
 from tests.annotate.test_crowd import CONSENT, P1, crowd_study
-from tests.browser.conftest import settled, sign_in
+from tests.browser.conftest import QUIET, settled, sign_in
 from tests.conftest import Web
 
 Axe = Callable[[Page], None]
-QUIET = 350  # ms; keys and clicks right after a pair has appeared are not answers
 PROLIFIC = "https://app.prolific.com/submissions/complete?cc=DONE1"
 
 

@@ -12,12 +12,11 @@ from annotate.models import Assignment, Judgment, Study
 from preferendum.formats.settings import QUESTION
 from tests.annotate.judging_study import ready_study
 from tests.annotate.making import owner
-from tests.browser.conftest import fits, settled, sign_in
+from tests.browser.conftest import QUIET, fits, settled, sign_in
 from tests.conftest import Web
 
 Axe = Callable[[Page], None]
 PHONE = {"width": 390, "height": 800}
-QUIET = 350  # ms; keys and clicks right after a pair has appeared are not answers
 
 
 @pytest.fixture
@@ -91,7 +90,7 @@ def test_a_form_that_is_wrong_leads_to_its_fields(page: Page, study: Study, axe:
     page.locator("summary", has_text="Expert settings").click()
     page.get_by_label("Share of gold pairs").fill("90")
     page.get_by_label("Show annotators their progress").uncheck()
-    page.get_by_label("Smoothing").select_option("none")
+    page.get_by_label("Annotators weighted by reliability").check()
     expect(page.locator(".sticky")).to_contain_text("3 changes: all scores are recomputed")
     page.get_by_role("button", name="Save").click()
     expect(page.get_by_label("Share of gold pairs")).to_be_focused()
@@ -155,7 +154,6 @@ def test_help_leads_to_the_documentation_which_can_be_read_on_a_phone(page: Page
     expect(page.get_by_role("heading", name="5. Read the results")).to_be_in_viewport()
     axe(page)
     contents = page.get_by_role("navigation", name="On this page")
-    contents.get_by_text("On this page").click()
     contents.get_by_role("link", name="6. Export").click()
     expect(page.get_by_role("heading", name="6. Export")).to_be_in_viewport()
     page.set_viewport_size(PHONE)

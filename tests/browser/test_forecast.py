@@ -22,10 +22,11 @@ def test_a_researcher_learns_how_many_judgments_a_study_needs(page: Page, axe: A
     page.get_by_role("link", name="How many judgments?").click()
     page.get_by_label("Difference of two systems").fill("5")
     page.get_by_label("Pay an hour").fill("12")
+    page.get_by_label("Currency").fill("EUR")
     page.get_by_role("button", name="Show").click()
     page.get_by_role("button", name="Simulate").click()
-    expect(page.get_by_text("Two systems that differ by 5 points")).to_be_visible(timeout=60_000)
-    expect(page.get_by_role("columnheader", name="Cost")).to_be_visible()
+    expect(page.get_by_text("In typical studies,")).to_be_visible(timeout=60_000)
+    expect(page.get_by_role("columnheader", name="Cost (EUR)")).to_be_visible()
     for width in (1440, 390):
         page.set_viewport_size({"width": width, "height": 900})
         expect(page.get_by_role("img", name="How far the interval of a difference reaches")).to_have_count(1)

@@ -12,11 +12,10 @@ from annotate.models import Annotator, Assignment, Item, Judgment, Participation
 from tests.annotate.judging_study import assert_books_balance, prepare_pairs, ready_study
 from tests.annotate.making import owner
 from tests.annotate.test_crowd import CONSENT, P1, crowd_study
-from tests.browser.conftest import read_in_english, settled, sign_in
+from tests.browser.conftest import QUIET, read_in_english, settled, sign_in
 from tests.conftest import Web
 
 Axe = Callable[[Page], None]
-QUIET = 350  # ms; keys and clicks right after a pair has appeared are not answers
 ARABIC = "غادر ثمانية آلاف شخص منازلهم يوم الاثنين بعد أن فاض النهر رقم"
 
 

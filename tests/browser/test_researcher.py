@@ -129,13 +129,15 @@ def test_from_a_bundle_to_first_scores(page: Page, researcher: User, axe: Axe) -
     axe(page)
     judge(study, 6)
     expect(page.locator("table.board")).to_contain_text("lead")
-    expect(page.locator("#board-notices")).to_contain_text("From 6 judgments on")
+    expect(page.locator("#board-notices")).to_contain_text("1 person gave")
     axe(page)
+    page.goto(reverse("study", args=[study.pk]))
+    expect(page.get_by_text("1 person gave 6 judgments")).to_be_visible()
     judged = Score.objects.filter(summary__system__name="hat").values_list("summary__topic", flat=True)[0]
     page.goto(reverse("topic_leaderboard", args=[study.pk, judged]))
     page.get_by_role("link", name="hat").click()
     page.locator(".tint").first.click()
-    expect(page.locator(".why-word:target")).to_contain_text("People prefer sentences with")
+    expect(page.locator(".why-word:target")).to_contain_text("Annotators prefer sentences with")
     axe(page)
     page.get_by_role("link", name="Close").click()
     expect(page.locator(".why-word").first).to_be_hidden()
@@ -157,7 +159,7 @@ def test_an_open_leaderboard_moves_and_the_reader_keeps_their_place(page: Page, 
     place = page.locator("summary", has_text="The ranking over time").bounding_box()
     others = [sentence for sentence in ("d1:0", "d1:1", "d1:2", "d2:0", "d2:1") for _ in range(5)]
     scored.judge(study, *(("rain", "d2:2", other, "a") for other in others))
-    expect(page.locator("#board-notices")).to_contain_text("From 29 judgments")
+    expect(page.locator("#board-notices")).to_contain_text("Judgments: 29 by people")
     expect(page.locator("#board-said")).to_contain_text("The order has changed")
     expect(link).to_be_focused()
     now = page.locator("summary", has_text="The ranking over time").bounding_box()
@@ -243,8 +245,9 @@ def test_every_page_is_accessible_and_fits_a_phone(page: Page, study: Study, axe
         reverse("studies"),
         *(reverse(name, args=[study.pk]) for name in ("study", "study_topics", "leaderboard", "study_members")),
         *(reverse(name, args=[study.pk]) for name in ("study_settings", "study_export", "upload_new", "study_delete")),
-        *(reverse(name, args=[study.pk]) for name in ("study_copy", "study_methods", "results", "study_data")),
+        *(reverse(name, args=[study.pk]) for name in ("study_copy", "study_methods", "study_data")),
         *(reverse(name, args=[study.pk]) for name in ("study_questionnaire", "study_recruitment", "reported_pairs")),
+        reverse("study_demographics", args=[study.pk]),
         reverse("invitation_qr", args=[study.pk, invitation.pk]),
         reverse("study_annotator", args=[study.pk, annotator.pk]),
         *(reverse(name, args=[study.pk, topic.pk]) for name in ("topic", "topic_documents", "topic_leaderboard")),
@@ -279,7 +282,7 @@ def test_everything_can_be_done_without_javascript(plain_page: Page, researcher:
     look_again_until(page, "Everything below is now part of the study.")
     scored.judge(study, ("T1", "d1:0", "d1:1", "a"), ("T2", "d2:0", "d2:2", "a"))
     page.goto(reverse("leaderboard", args=[study.pk]))
-    while_it_works(page, "From 2 judgments", page.reload)
+    while_it_works(page, "gave 2 judgments", page.reload)
     assert Judgment.objects.count() == 2
     page.goto(reverse("study_members", args=[study.pk]))
     page.get_by_role("button", name="Create the link").click()

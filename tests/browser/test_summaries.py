@@ -12,7 +12,7 @@ from annotate import invitations
 from annotate.models import Item, Judgment, Summary
 from tests.annotate import making
 from tests.annotate.test_summary_pages import record, study_of
-from tests.browser.conftest import fits, read_in_english, settled, sign_in
+from tests.browser.conftest import QUIET, fits, read_in_english, settled, sign_in
 from tests.browser.test_annotator import begin, press
 
 PHONE = {"width": 390, "height": 844}
@@ -89,10 +89,32 @@ def test_on_a_phone_summaries_stand_one_below_the_other_and_the_answers_stay_on_
         assert all(0 < box["y"] < box["y"] + box["height"] <= PHONE["height"] for box in answers)
     assert fits(page)
     axe(page)
-    page.wait_for_timeout(350)
+    page.wait_for_timeout(QUIET)
     page.get_by_role("button", name="The second summary").click()
     settled(page)
     assert Judgment.objects.get().answer == "right"
+
+
+def test_on_a_phone_the_question_stays_and_a_tap_leads_to_the_other_summary(page, plain_page, axe, web):
+    page.set_viewport_size(PHONE)
+    link = link_to(LONG, LONG + " The end.")
+    begin(page, link)
+    begin(plain_page, link)
+    to_second, to_first = (page.get_by_role("link", name=f"{which} summary") for which in ("Second", "First"))
+    for link_there, link_back, title in ((to_second, to_first, "second"), (to_first, to_second, "first")):
+        expect(link_back).to_be_hidden()
+        link_there.click()
+        expect(link_back).to_be_visible()
+        page.wait_for_timeout(700)  # it scrolls smoothly
+        (asked,), (heading,) = boxes(page, "#question"), boxes(page, f"#{title}-summary")
+        assert 0 <= asked["y"] < asked["y"] + asked["height"] <= heading["y"] < PHONE["height"] / 2
+        assert all(box["y"] + box["height"] <= PHONE["height"] for box in boxes(page, ".choices button"))
+        axe(page)
+    plain_page.get_by_role("link", name="Second summary").click()
+    (asked,), (heading,) = boxes(plain_page, "#question"), boxes(plain_page, "#second-summary")
+    assert 0 <= asked["y"] < asked["y"] + asked["height"] <= heading["y"] < PHONE["height"] / 2
+    page.set_viewport_size({"width": 1440, "height": 900})
+    expect(page.locator(".to-text").first).to_be_hidden()
 
 
 def test_summaries_are_judged_without_javascript(plain_page, web):

@@ -30,6 +30,15 @@ class ShareSerializer(serializers.Serializer[Figure]):
         return [figure.low, figure.high] if figure.n else None
 
 
+class DemographicsSerializer(serializers.Serializer[Any]):
+    """Participants of a table: with answers; who revoked their consent; whose answers expired; not in the study."""
+
+    stored = serializers.IntegerField()
+    revoked = serializers.IntegerField()
+    expired = serializers.IntegerField()
+    unknown = serializers.IntegerField()
+
+
 class AnnotatorRowSerializer(serializers.Serializer[AnnotatorRow]):
     """How one annotator judges. `figures`: the worker's, by name.
 
@@ -47,7 +56,8 @@ class AnnotatorRowSerializer(serializers.Serializer[AnnotatorRow]):
     given = serializers.DictField(child=serializers.IntegerField())
     skips = serializers.IntegerField()
     undone = serializers.IntegerField()
-    seen_at = serializers.DateTimeField(allow_null=True)
+    first_at = serializers.DateTimeField(allow_null=True)
+    last_at = serializers.DateTimeField(allow_null=True)
     resting = serializers.SerializerMethodField()
     figures = serializers.DictField(child=serializer_of(Figure)())
     flags = serializers.ListField(child=serializers.CharField())

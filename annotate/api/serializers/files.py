@@ -38,6 +38,7 @@ class PreviewTopicSerializer(serializers.Serializer[Any]):
     documents = serializers.IntegerField()
     sentences = serializers.IntegerField()
     not_judged = serializers.IntegerField(default=0, help_text="Sentences that look like none.")
+    without_text = serializers.IntegerField(default=0, help_text="Summaries of which only answers are known.")
     references = serializers.IntegerField()
     summaries = serializers.IntegerField()
     content_units = serializers.IntegerField(default=0, help_text="Of its Pyramid.")
@@ -136,15 +137,36 @@ class SimulationSerializer(serializers.Serializer[Any]):
     seed = serializers.IntegerField(default=0, min_value=simulated.SEEDS[0], max_value=simulated.SEEDS[1])
 
 
+class UploadTableSerializer(serializers.Serializer[Any]):
+    """The columns of a table, its first rows, and what each column is taken for. `file`: which one of a ZIP file."""
+
+    file = serializers.CharField()
+    header = serializers.ListField(child=serializers.CharField())
+    rows = serializers.ListField(child=serializers.ListField(child=serializers.CharField()))
+    roles = serializers.DictField(child=serializers.CharField())
+    is_certain = serializers.BooleanField()
+
+
+class ColumnsSerializer(serializers.Serializer[Any]):
+    """Which columns hold what, such as `{"topic": ["doc"], "text": ["summary"]}`."""
+
+    columns = serializers.DictField(child=serializers.ListField(child=serializers.CharField()))
+
+
 class UploadSerializer(serializers.ModelSerializer[Upload]):
     """An uploaded file, or one that the worker writes: summaries by standard summarizers, simulated judgments.
 
-    `preview` after it was read, `complaints` if it was refused, `problem` if it failed.
+    `preview` after it was read, `complaints` if it was refused, `problem` if it failed. `table` if it is one: while it
+    is not certain which column is what, its `state` is `asked`. `columns`: what was chosen.
     """
 
     by = serializers.CharField(source="user.username", read_only=True)
     preview = serializers.SerializerMethodField()
     complaints = ComplaintSerializer(many=True, read_only=True)
+    table = UploadTableSerializer(read_only=True, allow_null=True)
+    columns = serializers.DictField(
+        child=serializers.ListField(child=serializers.CharField()), read_only=True, allow_null=True
+    )
 
     class Meta:
         model = Upload
@@ -155,6 +177,8 @@ class UploadSerializer(serializers.ModelSerializer[Upload]):
             "sha256",
             "by",
             "state",
+            "table",
+            "columns",
             "preview",
             "complaints",
             "problem",
@@ -172,6 +196,9 @@ class FileSerializer(serializers.Serializer[Any]):
     """A file as browsers send one."""
 
     file = serializers.FileField(use_url=False)
+    columns = serializers.CharField(
+        default="", allow_blank=True, help_text="Which columns of a table hold what, as JSON, if not empty."
+    )
 
 
 class ExportSerializer(serializers.ModelSerializer[Export]):

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from datetime import datetime
 from functools import cache
 from types import NoneType, UnionType
-from typing import Any, Literal, get_args, get_origin, get_type_hints
+from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
 
 from rest_framework import serializers
 
@@ -37,7 +37,7 @@ def _field(kind: Any, **options: Any) -> Fields:
     origin, arguments = get_origin(kind), get_args(kind)
     if dataclasses.is_dataclass(kind):
         return serializer_of(kind)(**options)  # type: ignore[arg-type]  # the class, not one of its records
-    if origin is UnionType:
+    if origin in (Union, UnionType):
         kinds = [argument for argument in arguments if argument is not NoneType]
         return _field(kinds[0], **options, **({"allow_null": True} if NoneType in arguments else {}))
     if origin is tuple:

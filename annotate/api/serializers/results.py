@@ -10,12 +10,13 @@ from rest_framework import serializers
 
 from annotate.api.serializers.records import serializer_of
 from annotate.models import Annotator, Assignment, Item, Judgment, ScoredBy, Summary
-from annotate.reports.rests_on import RestsOn
 from annotate.reports.scores import parts_of, with_names, word_terms
 from preferendum.formats.records import Of
 from preferendum.results import Difference, Ground, LeaderboardRow, Part, WordTerm, to_json
+from preferendum.results.helped import Help
 from preferendum.results.length import ByLength
 from preferendum.results.scores import PredictedSystem
+from preferendum.results.statement import RestsOn, Statement
 
 
 class SentenceSerializer(serializers.ModelSerializer[Item]):
@@ -75,7 +76,8 @@ class SummarySerializer(serializers.ModelSerializer[Summary]):
 
     Null if nothing has been computed yet, or if the summary shares no word with its sources: then it has no importance.
     `coverage`: the share of the sources' words that it has, independent of judgments. `ratings`: each assessor's, by
-    dimension.
+    dimension. `turns`: the conversation that it was given as, [{"role", "content"}], if any; then `text` is what the
+    assistant says there.
     """
 
     system = serializers.CharField(source="system.name", read_only=True)
@@ -98,6 +100,7 @@ class SummarySerializer(serializers.ModelSerializer[Summary]):
             "system",
             "text",
             "sentences",
+            "turns",
             "person",
             "reference",
             "extra",
@@ -179,13 +182,15 @@ class LeaderboardSerializer(serializers.Serializer[Any]):
     `scored_by`: "recommended" or "published"; `score`: what the systems are ranked by. `human_written`: people's
     summaries, ranked among themselves. `unranked`: systems whose summaries share no word with their sources.
     `predicted`: unjudged systems by win rate, with so many `answers` that would tell as much; they have no rank.
+    `helpers`: the machine judges that can help people (`helped_by`); `helped`: what the one does that helps here.
     `behind`: topics whose judgments or texts are newer than their scores;
     `failures`: those that could not be scored, and why. `is_old`: topics have newer scores, not yet ranked by.
     `is_outdated`: the scores are those of earlier settings. `added_prior`: how many topics, as published, needed a
     prior that the paper does not have. `without_documents`: how many topics are not in these scores because they have
     no questions. `version` changes whenever anything here may have. `rests_on`: how many judgments of people, machines
     and simulated annotators count, and how many do not. `ground`: the population that differences and intervals hold
-    for. `by_length`: how much of the differences the length of sentences explains.
+    for. `by_length`: how much of the differences the length of sentences explains. `headline`: what the page says
+    first; `statement`: the record of it, with who judged; none of a topic, nor of another score than the study's.
     """
 
     scored_by = serializers.ChoiceField(choices=ScoredBy.choices)
@@ -199,10 +204,13 @@ class LeaderboardSerializer(serializers.Serializer[Any]):
     human_written = serializer_of(LeaderboardRow)(many=True)
     differences = serializer_of(Difference)(many=True)
     predicted = serializer_of(PredictedSystem)(many=True)
+    helpers = serializers.ListField(child=serializers.CharField())
+    helped = serializer_of(Help)(allow_null=True)
     ground = serializer_of(Ground)()
     topics = serializers.IntegerField()
     judgments = serializers.IntegerField()
-    simulated = serializers.IntegerField(source="rests_on.counted.simulated")
+    headline = serializers.CharField(source="answer")
+    statement = serializer_of(Statement)(allow_null=True)
     rests_on = serializer_of(RestsOn)()
     by_length = serializer_of(ByLength)(allow_null=True)
     fitted_at = serializers.DateTimeField(allow_null=True)
@@ -217,7 +225,8 @@ class LeaderboardSerializer(serializers.Serializer[Any]):
 
 class JudgmentSerializer(serializers.ModelSerializer[Judgment]):
     """One revision of one answer, under a pseudonym. `counted`: it counts towards scores. `why`: the reasons that were
-    tapped, with commas between them; `note`: the reason in the annotator's own words.
+    tapped, with commas between them; `note`: the reason in the annotator's own words; `confidence`: how sure a machine
+    was, from 0 to 1.
 
     `of`: what the two are: sentences, or summaries, which are named after their systems. `reason`: why the pair was
     shown; `expected`: the expected side of a practice or gold pair.
@@ -257,6 +266,7 @@ class JudgmentSerializer(serializers.ModelSerializer[Judgment]):
             "seconds",
             "why",
             "note",
+            "confidence",
             "at",
             "reason",
             "design_weight",

@@ -13,8 +13,8 @@ from annotate import invitations
 from annotate.api.serializers.records import serializer_of
 from annotate.api.serializers.strict import Strict
 from annotate.models import Invitation, Membership, Study
-from annotate.reports.rests_on import RestsOn
 from preferendum.formats.settings import NAMES
+from preferendum.results.statement import RestsOn
 
 
 class StudySerializer(serializers.ModelSerializer[Study]):

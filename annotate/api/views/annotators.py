@@ -3,27 +3,30 @@
 from __future__ import annotations
 
 import uuid
+from functools import partial
 from typing import Any
 
 from django.db import transaction
 from django.shortcuts import get_object_or_404
 from django.utils.translation import gettext as _
+from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import extend_schema
 from rest_framework.exceptions import ValidationError
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from annotate import judging
+from annotate import crowd, judging
 from annotate.api.pages import PagesByKey
 from annotate.api.serializers.annotators import (
     AnnotatorRowSerializer,
     AnnotatorsChosenSerializer,
     AuditEntrySerializer,
+    DemographicsSerializer,
     ExclusionSerializer,
     WhatIfQuestionSerializer,
 )
 from annotate.api.serializers.judging import AnnotatorSerializer
-from annotate.api.views.base import View
+from annotate.api.views.base import TableView, View
 from annotate.judging import what_if
 from annotate.models import Annotator, AuditEntry, Study, WhatIfQuestion
 from annotate.reports import annotators
@@ -46,6 +49,23 @@ class AnnotatorFigures(View):
         chosen: Any = self.paginate_queryset(Annotator.objects.arrived().filter(study=study).order_by("pk")) or []
         rows: Any = annotators.rows_of(study, [annotator.pk for annotator in chosen])
         return self.get_paginated_response(AnnotatorRowSerializer(rows, many=True).data)
+
+
+@extend_schema(tags=["annotators"])
+class Demographics(TableView):
+    @extend_schema(
+        operation_id="put_demographics",
+        request={"text/csv": OpenApiTypes.BINARY},
+        responses=DemographicsSerializer,
+    )
+    def put(self, request: Request, study_id: int) -> Response:
+        """Store Prolific's demographic data (CSV; at most 2 MB) as answers of the questionnaire.
+
+        They replace earlier ones of the same participants. Of those who revoked their consent and those who are not in
+        the study nothing is stored. If any row is wrong, nothing is changed.
+        """
+        study = self.study(study_id, "annotators")
+        return Response(self.stored(request, partial(crowd.put_demographics, study, self.user)))
 
 
 @extend_schema(tags=["annotators"])

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any, cast
 
 from django.core.files import File
 from django.db.models import QuerySet
 from django.http import HttpRequest
+from django.utils.translation import gettext as _
+from rest_framework.exceptions import ValidationError
 from rest_framework.generics import GenericAPIView
 from rest_framework.renderers import JSONRenderer
 from rest_framework.request import Request
@@ -18,9 +20,11 @@ from rest_framework.response import Response
 from rest_framework.serializers import BaseSerializer
 
 from annotate.api.access import SignedIn, find_study, user_of
+from annotate.api.parsers import TableParser
 from annotate.database.transactions import is_lost, once_more
 from annotate.models import Study
 from annotate.server import idempotency
+from preferendum import formats
 
 if TYPE_CHECKING:
     from django.contrib.auth.models import User
@@ -103,7 +107,11 @@ class View(GenericAPIView[Any]):
 
     def sent(self, serializer: type[BaseSerializer[Any]], **options: Any) -> Any:
         """The request's data, checked. Raises `ValidationError`."""
-        checked = serializer(data=self.request.data, context=self.get_serializer_context(), **options)
+        return self.checked(serializer, self.request.data, **options)
+
+    def checked(self, serializer: type[BaseSerializer[Any]], data: Any, **options: Any) -> Any:
+        """The data, checked. Raises `ValidationError`."""
+        checked = serializer(data=data, context=self.get_serializer_context(), **options)
         checked.is_valid(raise_exception=True)
         return checked.validated_data
 
@@ -115,3 +123,20 @@ class View(GenericAPIView[Any]):
         shown = self.paginate_queryset(rows) or []
         data = serializer(shown, many=True, context={**self.get_serializer_context(), **context}).data
         return self.get_paginated_response(data)
+
+
+class TableView(View):
+    """A view for a table that is stored as a whole while its sender waits."""
+
+    parser_classes = [TableParser]
+
+    def stored(self, request: Request, store: Callable[[File[Any], str], dict[str, int]]) -> dict[str, int]:
+        """Return what `store` does of the table that was sent; raise `ValidationError` with every complaint."""
+        file = cast(Mapping[str, Any], request.data).get("file")
+        if not isinstance(file, File):
+            raise ValidationError({"file": [_("Send a file.")]})
+        try:
+            with file:
+                return store(file, _("the body"))
+        except formats.Refused as refused:
+            raise ValidationError({"file": [formats.message(own) for own in refused.complaints]}) from refused

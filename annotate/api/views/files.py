@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import uuid
 from collections.abc import Mapping
 from functools import partial
@@ -23,6 +24,7 @@ from annotate import exports, imports
 from annotate.api.parsers import FileParser
 from annotate.api.serializers.files import (
     BaselinesSerializer,
+    ColumnsSerializer,
     ExportSerializer,
     FileSerializer,
     SimulationSerializer,
@@ -32,6 +34,8 @@ from annotate.api.views.base import View
 from annotate.models import Export, Upload
 from annotate.refusal import Refusal
 from annotate.reports.data import uploads_of
+
+COLUMNS = 'Which columns of a table hold what, as JSON such as {"topic": "doc", "text": "summary"}.'
 
 
 @extend_schema(tags=["uploads"])
@@ -46,22 +50,60 @@ class Uploads(View):
 
     @extend_schema(
         operation_id="upload",
-        parameters=[OpenApiParameter("filename", str, description="The name of a file that is sent as the body.")],
+        parameters=[
+            OpenApiParameter("filename", str, description="The name of a file that is sent as the body."),
+            OpenApiParameter("columns", str, description=COLUMNS),
+        ],
         request={"multipart/form-data": FileSerializer, "application/octet-stream": OpenApiTypes.BINARY},
         responses={202: UploadSerializer},
     )
     def post(self, request: Request, study_id: int) -> Response:
-        """Send topics, summaries, human scores or preferences, as the form field `file` or as the request body.
+        """Send topics, summaries, human scores, preferences or another tool's votes or scores, as the form field `file`
+        or as the request body.
 
-        The worker reads it. Then its `state` is `ready`, with a preview, or `refused`, with complaints. Confirm it to
-        have it stored.
+        Votes of other tools (docs/formats.md has the table: Chatbot Arena, AlpacaEval, Argilla, Label Studio,
+        Mechanical Turk, Potato, TL;DR, preference sets, verdicts side by side) bring their topics along, and so do
+        scores by annotator of Pearmut and mt-metrics-eval; those of Appraise need topics. What was left out stands in
+        `remarks`.
+
+        The worker reads it. Then its `state` is `ready`, with a preview, or `refused`, with complaints, or `asked`: a
+        table with columns that must be chosen. Confirm it to have it stored.
         """
         study = self.study(study_id, self.post_ability)
         file = cast(Mapping[str, Any], request.data).get("file")
         if not isinstance(file, File):
             raise ValidationError({"file": [_("Send a file.")]})
-        upload = imports.receive(study, self.user, file)
+        given = cast(Mapping[str, Any], request.data).get("columns") or request.query_params.get("columns")
+        upload = imports.receive(study, self.user, file, _columns(given) if given else None)
         self.undo = partial(upload.file.delete, save=False)
+        return self.show(UploadSerializer, upload, 202)
+
+
+def _columns(given: str) -> dict[str, Any]:
+    """The columns of a table by role, from JSON. Raises `ValidationError`."""
+    try:
+        columns = {
+            role: [named] if isinstance(named, str) else named for role, named in dict(json.loads(given)).items()
+        }
+    except (TypeError, ValueError, RecursionError):
+        columns = {"": None}
+    if not all(
+        isinstance(named, list) and all(isinstance(column, str) for column in named) for named in columns.values()
+    ):
+        raise ValidationError({"columns": [COLUMNS]})
+    return columns
+
+
+@extend_schema(tags=["uploads"])
+class Columns(View):
+    post_ability = "edit"
+
+    @extend_schema(operation_id="choose_columns", request=ColumnsSerializer, responses={202: UploadSerializer})
+    def post(self, request: Request, study_id: int, key: uuid.UUID) -> Response:
+        """Say which columns of an uploaded table hold what; the worker reads it again."""
+        study, columns = self.study(study_id, self.post_ability), self.sent(ColumnsSerializer)["columns"]
+        upload = get_object_or_404(Upload, key=key, study=study)
+        imports.choose_columns(upload, self.user, columns)
         return self.show(UploadSerializer, upload, 202)
 
 

@@ -21,6 +21,8 @@ from annotate.api.serializers.judging import (
     OwnAnnotatorSerializer,
     PairSerializer,
     RecordedSerializer,
+    RemainingSerializer,
+    SelectionSerializer,
     SkippingSerializer,
     UndoingSerializer,
 )
@@ -40,6 +42,8 @@ def _show(view: View, assignment: Assignment) -> Response:
         "prompt": item_set.topic.prompt if item_set.of == "summaries" else "",
         "left": assignment.left.text,
         "right": assignment.right.text,
+        "left_turns": assignment.left.turns,
+        "right_turns": assignment.right.turns,
         "answers": list(annotator.study.answers),
         "reason_words": annotator.study.reason_words,
         "reason_note": annotator.study.reason_note,
@@ -67,7 +71,9 @@ class Annotators(JudgeView):
 
     @extend_schema(operation_id="join_as_machine", request=JoiningSerializer, responses={201: OwnAnnotatorSerializer})
     def post(self, request: Request, study_id: int) -> Response:
-        """Let a program judge in a study that you belong to. Its judgments are stored and shown as a machine's.
+        """Let a program judge in a study that you belong to, and say what is known of it.
+
+        Its judgments are stored and shown as a machine's.
 
         If the study asks for consent, the person who runs the program agrees: 409 with the code `consent` gives the
         text and its version, and that version as `consent` agrees to it. It is stored word for word, once a version.
@@ -76,15 +82,24 @@ class Annotators(JudgeView):
         sent = self.sent(JoiningSerializer)
         with transaction.atomic():
             annotator = judging.join(study, user=self.user, kind=Annotator.Kind.MACHINE, pseudonym=sent["pseudonym"])
+            if sent.get("judge") is not None:
+                judging.describe(annotator, sent["judge"], self.user)
             crowd.agree_to(annotator, sent.get("consent"))
         return self.show(OwnAnnotatorSerializer, annotator, 201)
 
 
 @extend_schema(tags=["judging"])
 class Draw(JudgeView):
-    @extend_schema(operation_id="draw_pair", request=None, responses=PairSerializer)
+    @extend_schema(operation_id="count_pairs", parameters=[SelectionSerializer], responses=RemainingSerializer)
+    def get(self, request: Request, study_id: int, key: uuid.UUID) -> Response:
+        """How many pairs the machine is to judge, and how many answers are left; without `of`, of people's pairs."""
+        annotator = get_object_or_404(own_annotators(request), key=key, study=study_id, kind=Annotator.Kind.MACHINE)
+        sent = self.checked(SelectionSerializer, {"of": "people", **request.query_params.dict()})
+        return self.show(RemainingSerializer, judging.left(annotator, judging.Selection(**sent)))
+
+    @extend_schema(operation_id="draw_pair", request=SelectionSerializer, responses=PairSerializer)
     def post(self, request: Request, study_id: int, key: uuid.UUID) -> Response:
-        """The pair to judge now: the open one, or a new one.
+        """The pair to judge now: the open one, or a new one; for a machine, of those that it is to judge.
 
         409 if there is none; the code says why: `done`, `no_work`, `paused`, `closed`, `excluded`,
         `screened_out`, `skipped`, `hour`, `resting`, `questionnaire`. 403 for members, who see the results.
@@ -94,7 +109,10 @@ class Draw(JudgeView):
             raise PermissionDenied
         if crowd.due(annotator, Questionnaire.Place.BEFORE):
             raise Refusal(_("Answer the questions about yourself on the website first."), "questionnaire")
-        drawn = judging.draw(annotator)
+        sent = self.sent(SelectionSerializer)
+        if "of" in sent and annotator.kind != Annotator.Kind.MACHINE:
+            raise invalid("of", _("Only a machine is given certain pairs."))
+        drawn = judging.draw_selected(annotator, judging.Selection(**sent)) if "of" in sent else judging.draw(annotator)
         if isinstance(drawn, judging.NoPair):
             raise Refusal(drawn.text(annotator.study), drawn)
         return _show(self, drawn)
@@ -117,6 +135,8 @@ class JudgePair(JudgeView):
         if sent["answer"] not in assignment.annotator.study.answers:
             message = _("This study does not allow the answer “%(answer)s”.")
             raise invalid("answer", message % {"answer": _(ANSWERS[sent["answer"]].name)})
+        if sent.get("confidence") is not None and assignment.annotator.kind != Annotator.Kind.MACHINE:
+            raise invalid("confidence", _("Only a machine says how sure it is."))
         recorded = judging.record_judgment(assignment, **sent)
         if recorded.outcome == judging.Outcome.DIFFERS:
             raise Refusal(

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import partial
+
 from django.shortcuts import get_object_or_404
 from drf_spectacular.utils import OpenApiParameter, extend_schema
 from rest_framework import serializers
@@ -16,35 +19,44 @@ from annotate.api.serializers.results import (
 from annotate.api.views.base import View
 from annotate.models import Judgment, ScoredBy, Topic
 from annotate.models.judging import texts_of
-from annotate.reports import leaderboard
+from annotate.reports import helped
+from annotate.reports.leaderboard import Board
 
 SCORED_BY = OpenApiParameter(
     "scored_by", enum=ScoredBy.values, description="Which scores; those that the study shows first, if you name none."
 )
 
 
-class BoardFilter(serializers.Serializer[None]):
-    """Which of the two ways of scoring."""
+HELPED_BY = OpenApiParameter(
+    "helped_by", description="The machine judge that helps people's answers about whole summaries; none, if not given."
+)
 
-    scored_by = serializers.ChoiceField(choices=ScoredBy.choices, required=False)
+OF_BOARDS = [SCORED_BY, HELPED_BY]
+
+
+class BoardFilter(serializers.Serializer[None]):
+    """Which way of scoring, and the judge that helps."""
+
+    scored_by = serializers.ChoiceField(choices=ScoredBy.choices, default="")
+    helped_by = serializers.CharField(default="", allow_blank=True)
 
 
 @extend_schema(tags=["results"])
 class Leaderboard(View):
-    @extend_schema(operation_id="read_leaderboard", parameters=[SCORED_BY], responses=LeaderboardSerializer)
+    @extend_schema(operation_id="read_leaderboard", parameters=OF_BOARDS, responses=LeaderboardSerializer)
     def get(self, request: Request, study_id: int) -> Response:
         """The leaderboard of a study, over all its topics."""
         study = self.study(study_id)
-        return self.show(LeaderboardSerializer, leaderboard.of_study(study, _scored_by(request)))
+        return self.show(LeaderboardSerializer, _board(request, partial(helped.of_study, study)))
 
 
 @extend_schema(tags=["results"])
 class TopicLeaderboard(View):
-    @extend_schema(operation_id="read_topic_leaderboard", parameters=[SCORED_BY], responses=LeaderboardSerializer)
+    @extend_schema(operation_id="read_topic_leaderboard", parameters=OF_BOARDS, responses=LeaderboardSerializer)
     def get(self, request: Request, study_id: int, topic_id: int) -> Response:
         """The leaderboard of a topic."""
         topic = get_object_or_404(Topic, pk=topic_id, study=self.study(study_id))
-        return self.show(LeaderboardSerializer, leaderboard.of_topic(topic, _scored_by(request)))
+        return self.show(LeaderboardSerializer, _board(request, partial(helped.of_topic, topic)))
 
 
 @extend_schema(tags=["results"])
@@ -72,7 +84,12 @@ class Judgments(View):
         return self.get_paginated_response(JudgmentSerializer(judgments, many=True, context=context).data)
 
 
-def _scored_by(request: Request) -> str:
+def _board(request: Request, of: Callable[..., Board]) -> Board:
     asked = BoardFilter(data={name: request.query_params[name] for name in request.query_params})
     asked.is_valid(raise_exception=True)
-    return str(asked.validated_data.get("scored_by", ""))
+    try:
+        return of(**asked.validated_data)
+    except helped.UnknownJudge as error:
+        wanted = f"one of {', '.join(error.args)}" if error.args else "none, no machine helps here"
+        unknown = f"{asked.validated_data['helped_by']} helps no board by win rates; expected {wanted}"
+        raise serializers.ValidationError({"helped_by": [unknown]}) from error

@@ -14,6 +14,7 @@ from django.db import transaction
 from django.urls import reverse
 
 from annotate import imports, invitations, judging, members, studies
+from annotate.audit_log import begin_again
 from annotate.management.commands import serve
 from annotate.models import Annotator, Invitation, Membership, Study
 from preferendum import formats
@@ -99,21 +100,31 @@ def make_demo_study(say: Callable[[str], object]) -> None:
     for user in accounts_by_role.values():
         user.user_permissions.add(Permission.objects.get(codename="add_study"))
     owner = accounts_by_role["researcher"]
-    study = _stored(owner, say, studies.EXAMPLE, title=TITLE, counted_kinds="people-and-simulated")
+    study, is_new = _stored(
+        owner,
+        say,
+        studies.EXAMPLE,
+        title=TITLE,
+        compares="both",
+        summary_share=SUMMARY_SHARE,
+        guidelines=GUIDELINES,
+        ties_allowed=True,
+        pilot=True,
+        counted_kinds="people-and-simulated",
+    )
     _simulate(study, SIMULATED, say)
-    if study.compares == "sentences":
-        studies.change_settings(study, owner, compares="both", summary_share=SUMMARY_SHARE)
-        judging.import_judgments(study, list(_about_summaries(study)), Annotator.Kind.SIMULATED)
     if not Invitation.objects.filter(study=study, label=LABEL).exists():
-        studies.change_settings(study, owner, guidelines=GUIDELINES, ties_allowed=True, pilot=True)
+        judging.import_judgments(study, list(_about_summaries(study)), Annotator.Kind.SIMULATED)
         members.set_role(study, owner, accounts_by_role["admin"], Membership.Role.ADMIN)
         invitations.invite(study, owner, role=Membership.Role.ANNOTATOR, label=LABEL)
+    if is_new:
+        begin_again(study)
 
 
 def make_rated_study(say: Callable[[str], object]) -> None:
     """Store a study whose summaries people rated and compared, with simulated judgments about sentences."""
     owner = account(OWNER)
-    study = _stored(
+    study, is_new = _stored(
         owner,
         say,
         RATED,
@@ -126,6 +137,8 @@ def make_rated_study(say: Callable[[str], object]) -> None:
     )
     _simulate(study, SIMULATED_OF_STORIES, say)
     members.set_role(study, owner, account(ROLES["admin"]), Membership.Role.ADMIN)
+    if is_new:
+        begin_again(study)
 
 
 def _simulate(study: Study, per_topic: int, say: Callable[[str], object]) -> None:
@@ -135,14 +148,17 @@ def _simulate(study: Study, per_topic: int, say: Callable[[str], object]) -> Non
 
 
 @transaction.atomic
-def _stored(owner: User, say: Callable[[str], object], path: Path, *, title: str, **settings: Any) -> Study:
-    """The owner's study of this title; if there is none yet, made of a file or folder."""
+def _stored(
+    owner: User, say: Callable[[str], object], path: Path, *, title: str, **settings: Any
+) -> tuple[Study, bool]:
+    """The owner's study of this title; if there is none yet, made of a file or folder: then it is new."""
     study = Study.objects.filter(created_by=owner, title=title).order_by("pk").first()
-    if study is None:
-        say(f"Storing the study “{title}” ...")
-        study = studies.make_study(owner, title=title, **settings)
-        imports.store(study, formats.read(path, existing=formats.Existing({}), language=study.language))
-    return study
+    if study is not None:
+        return study, False
+    say(f"Storing the study “{title}” ...")
+    study = studies.make_study(owner, title=title, **settings)
+    imports.store(study, formats.read(path, existing=formats.Existing({}), language=study.language))
+    return study, True
 
 
 def _about_summaries(study: Study) -> Iterator[Preference]:

@@ -19,9 +19,9 @@ from django.core.management.base import BaseCommand, CommandParser
 TOLD = "TESTS_TOLD"
 SERVICES = "--services"
 PART = "--part"
-#: Tests that start websites and workers, tests in a browser, tests with a database (the website's and the worker's,
-#: which take longest), and the functions alone.
-PARTS = ("processes", "browser", "tables", "results", "alone")
+#: Tests that start websites and workers, tests in a browser, tests with a database (pages and the API, the rest of the
+#: website, and the worker's), and the functions alone.
+PARTS = ("processes", "browser", "pages", "tables", "results", "alone")
 #: Parts that run in parallel: the first two mostly wait.
 AT_ONCE = 3
 
@@ -29,10 +29,10 @@ AT_ONCE = 3
 class Command(BaseCommand):
     help = (
         "Run the tests. Further arguments go to pytest: `manage.py test tests/annotate -k second`. "
-        "With --services they run on a PostgreSQL and a Redis, started for them. Five parts run side by side, or only "
+        "With --services they run on a PostgreSQL and a Redis, started for them. Six parts run side by side, or only "
         "those that are named first: --part processes (what starts websites and workers), --part browser, "
-        "--part tables (what meets a database), --part results (the same in tests/evaluation) and --part alone (the "
-        "rest)."
+        "--part pages (of the website, and its API), --part tables (what else meets a database), --part results (the "
+        "same in tests/evaluation) and --part alone (the rest)."
     )
     requires_system_checks: tuple[str, ...] = ()
 

@@ -107,7 +107,8 @@ def welcome(
 ) -> HttpResponse:
     """What the study is about, with a button to begin or continue; then what must be read first or agreed to, if so."""
     # Participants sent by a platform continue to the code that says so.
-    no_pair = None if annotator or from_platform or is_trial else judging.why_nobody_begins(study)
+    reader = annotator or (judging.next_trial(study) if is_trial else judging.newcomer(study))
+    no_pair = None if annotator or from_platform else judging.why_nobody_begins(reader)
     practice = judging.practice_pairs(study).count() if study.training else 0
     recruitment = crowd.recruitment_of(study)
     context = {
@@ -119,7 +120,7 @@ def welcome(
         "asks_consent": recruitment.consent and not crowd.has_agreed(annotator, recruitment),
         "no_pair": no_pair,
         "text": no_pair.text(study) if no_pair else "",
-        "progress": (annotator or judging.newcomer(study)).progress,
+        "progress": reader.progress,
         "recruitment": recruitment,
         "questions": 0 if is_trial else len(crowd.questionnaire_of(study).questions),
         "practice": practice,

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import logging
 import re
+import time
 from collections.abc import Callable
 from functools import wraps
 from typing import Any, Concatenate, ParamSpec
@@ -36,12 +37,15 @@ from annotate.server.languages import speak
 from annotate.views.judging import progress
 from annotate.views.limited import limited
 from preferendum.formats.answers import ANSWERS, PREFERENCES, SIDES, SUMMARY_ANSWERS, UNDONE, other_side
+from preferendum.formats.readers.turns import apart
 
 logger = logging.getLogger(__name__)
 State = Assignment.State
 P = ParamSpec("P")
 #: Proves, in a form, that we showed this pair to the sender, in case their cookie is gone when they answer.
 SHOWN = signing.Signer(salt="shown")
+#: Seconds within which an annotator is told about their pace once.
+SITTING = 3600.0
 #: The key in the address of a pair.
 KEY = re.compile(r"\b[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}\b")
 
@@ -245,9 +249,11 @@ def _take_answer(request: HttpRequest, assignment: Assignment, showing: Assignme
         return redirect("pair", key=assignment.key)
     if assignment.is_practice:
         return _show_feedback(request, _whole(assignment))
-    notice = _what_became_of_it(assignment, recorded)
+    notice, remark = _what_became_of_it(request, assignment, recorded)
     if "Judge-Showing" in request.headers:
-        return _answer_script(request, assignment.annotator, showing, recorded.following, notice)
+        notices = {"said": notice, "remark": remark}
+        return _answer_script(request, assignment.annotator, showing, recorded.following, notices)
+    notice = f"{notice} {remark}".rstrip()
     if isinstance(recorded.following, Assignment):
         assignment.annotator.undo_revision = assignment.revision + 1
         if recorded.following.item_set_id == assignment.item_set_id:
@@ -261,7 +267,7 @@ def _answer_script(
     annotator: Annotator,
     showing: Assignment | None,
     following: Assignment | NoPair | None,
-    notice: str,
+    notices: dict[str, str],
 ) -> HttpResponse:
     """For the page's own script; `following` may have been drawn with the answer, after what it is `showing`."""
     shown_at = request.headers["Judge-Showing"]
@@ -269,15 +275,15 @@ def _answer_script(
         following = following or judging.draw(annotator, besides=showing)
         if isinstance(following, Assignment):
             part = _part(request, following, after=showing)
-            return JsonResponse({"said": notice, "here": shown_at, "part": "", "ahead": part})
+            return JsonResponse(notices | {"here": shown_at, "part": "", "ahead": part})
     drawn = following if isinstance(following, Assignment) else progress.draw_for(request, annotator)
     if isinstance(drawn, NoPair):
         part = progress.show_progress(request, annotator, drawn).content.decode()
         here = progress.address_of(annotator, drawn)
-        return JsonResponse({"said": notice, "here": here, "part": part, "ahead": None})
+        return JsonResponse(notices | {"here": here, "part": part, "ahead": None})
     here = reverse("pair", args=[drawn.key])
     part = "" if shown_at == here else _part(request, drawn)
-    return JsonResponse({"said": notice, "here": here, "part": part, "ahead": _draw_ahead(request, drawn)})
+    return JsonResponse(notices | {"here": here, "part": part, "ahead": _draw_ahead(request, drawn)})
 
 
 def _wait_a_moment(request: HttpRequest, assignment: Assignment) -> HttpResponse:
@@ -299,22 +305,27 @@ def _show_feedback(request: HttpRequest, assignment: Assignment) -> HttpResponse
 # What is said
 
 
-def _what_became_of_it(assignment: Assignment, recorded: judging.Recorded) -> str:
-    """Say what became of an answer, without left and right: on a phone the cards stand one above the other."""
+def _what_became_of_it(request: HttpRequest, assignment: Assignment, recorded: judging.Recorded) -> tuple[str, str]:
+    """Say what became of an answer, without left and right: on a phone the cards stand one above the other.
+
+    Second, a kind remark to annotators who answer faster than people read: once a sitting, as nobody reads it thirty
+    times.
+    """
     judgment, speed = recorded.judgment, assignment.annotator.study.reading_speed
     if recorded.outcome == Outcome.DIFFERS and judgment.answer == UNDONE:
-        return _("You had already undone that answer. Nothing was changed.")
+        return _("You had already undone that answer. Nothing was changed."), ""
     answers = SUMMARY_ANSWERS if assignment.item_set.of == "summaries" else ANSWERS
     answer = {"answer": _(answers[judgment.answer].name)}
     if recorded.outcome == Outcome.DIFFERS:
-        return _("You had already answered this pair (%(answer)s). That answer stands.") % answer
+        return _("You had already answered this pair (%(answer)s). That answer stands.") % answer, ""
     notice = _("Saved: %(answer)s.") % answer
     characters = len(assignment.pair.first.text) + len(assignment.pair.second.text)
     was_read = judgment.seconds is None or not speed or judgment.seconds * speed >= characters
-    if recorded.outcome == Outcome.STORED and not was_read:
-        hint = _("That was faster than people can read. Please read both. You can undo an answer with Undo.")
-        return f"{notice} {hint}"
-    return notice
+    is_told = was_read or time.time() - request.session.get("told_of_pace", 0.0) < SITTING
+    if is_told or recorded.outcome != Outcome.STORED:
+        return notice, ""
+    request.session["told_of_pace"] = time.time()
+    return notice, _("That was faster than people can read. Please read both. You can undo an answer with Undo.")
 
 
 def _about_skipping(annotator: Annotator) -> str:
@@ -427,11 +438,19 @@ def _what_to_show(assignment: Assignment) -> tuple[str, dict[str, Any]]:
 
 def _about_summaries(assignment: Assignment) -> dict[str, Any]:
     """What the page shows or names differently for two summaries."""
-    prompt = assignment.item_set.topic.prompt
+    topic = assignment.item_set.topic
+    prompt = topic.prompt
+    shared, left, right = apart(assignment.left.turns or (), assignment.right.turns or ())
+    contents = [turn["content"] for turn in shared]
+    # Where both begin with the same turns, these are what they answer, and no name is needed.
+    heading = "" if topic.question in contents else topic.question
     return {
         "of_summaries": True,
-        "prompt": prompt,
+        "prompt": heading if shared and prompt else prompt,
         "sources": "" if prompt else reverse("sources", args=[assignment.key]),
+        "shared_turns": shared,
+        "left_turns": left,
+        "right_turns": right,
     }
 
 

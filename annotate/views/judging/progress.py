@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any
 from uuid import UUID
 
-from django.contrib import messages
 from django.http import Http404, HttpRequest, HttpResponse
 from django.middleware.csrf import get_token
 from django.shortcuts import redirect, render
@@ -39,8 +38,7 @@ def pause(request: HttpRequest, key: UUID) -> HttpResponse:
     judging.pause(annotator)
     if annotator.kind == Annotator.TRIAL:
         return redirect(trial_of(annotator.study)["leave"])
-    messages.success(request, _("You have paused. Everything you judged is saved. Continue whenever you like."))
-    return redirect("progress", key=key)
+    return redirect(f"{reverse('progress', args=[key])}?paused")
 
 
 @require_POST
@@ -65,6 +63,7 @@ def go_on(request: HttpRequest, annotator: Annotator) -> HttpResponse:
         return redirect("progress", key=annotator.key)
     if crowd.due(annotator, Questionnaire.Place.BEFORE) and judging.why_no_pair(annotator) is None:
         return redirect("questionnaire", key=annotator.key)
+    judging.look_again(annotator)
     drawn = draw_for(request, annotator)
     return redirect(address_of(annotator, drawn) if isinstance(drawn, NoPair) else reverse("pair", args=[drawn.key]))
 
@@ -102,6 +101,7 @@ def show_progress(
         "no_pair": no_pair,
         "text": no_pair.text(annotator.study) if no_pair else "",
         "notice": notice,
+        "has_paused": "paused" in request.GET,
         "questionnaire": crowd.due(annotator, Questionnaire.Place.AFTER) if is_over else None,
     }
     if annotator.kind != Annotator.TRIAL:

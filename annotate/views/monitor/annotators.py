@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from typing import Any
 from urllib.parse import urlencode
 
@@ -13,27 +13,35 @@ from django.shortcuts import get_object_or_404, redirect
 from django.urls import path
 from django.utils.text import slugify
 from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
 from django.views.decorators.http import require_POST, require_safe
 
 from annotate import judging
 from annotate.access import in_study
+from annotate.crowd import personal
+from annotate.judging import what_if
 from annotate.models import Annotator, AuditEntry, Judgment, Study
 from annotate.reports import annotator_answers, annotators, audit_log
 from annotate.reports.annotators import AnnotatorRow
+from annotate.reports.what_if import in_words as what_would_change
+from annotate.views.research.download import TABLE, download
 from annotate.views.research.pages import STUDY, as_file, csv_table, page, user_of
 from preferendum.formats.answers import ANSWERS
+from preferendum.formats.settings import KINDS_COUNTED
 from preferendum.results import Figure
 from preferendum.show.plots import sparkline
 
+#: The kinds of annotators in the plural.
+NAMES = {"human": gettext_lazy("People"), "machine": gettext_lazy("Machines"), "simulated": gettext_lazy("Simulated")}
 FLAGGED_FIRST = "-flags"
 ANSWERS_A_PAGE = 20
-FIGURES = ("gold", "repeats", "circles", "fit", "e")
+FIGURES = ("longer", "gold", "repeats", "circles", "fit", "e")
 #: Names of columns with how often an answer was given, by its key.
 COUNTS = {key: answer.count for key, answer in ANSWERS.items() if answer.count}
 COLUMNS = (
     *("annotator", "kind", "state", "flags", "judged", "not_needed", "seconds", *COUNTS.values(), "skipped", "undone"),
     *(f"{name}{part}" for name in ("left", *FIGURES) for part in ("", "_n")),
-    *("weight", "seen_at"),
+    *("weight", "first_at", "last_at"),
 )
 ANSWER_COLUMNS = ("at", "topic", "left", "right", "answer", "seconds", "reason", "holds_place", "of", "why", "note")
 
@@ -41,9 +49,14 @@ ANSWER_COLUMNS = ("at", "topic", "left", "right", "answer", "seconds", "reason",
 @in_study("annotators")
 @require_safe
 def study_annotators(request: HttpRequest, study: Study) -> HttpResponse:
-    """All annotators, one row each, in pages: flagged ones first, or sorted by any column."""
+    """The annotators of a kind, one row each, in pages: flagged ones first, or sorted by any column."""
     sort = request.GET.get("sort", FLAGGED_FIRST)
-    chosen, lines = annotators.page_of(study, sort, request.GET.get("page"))
+    kinds = annotators.kinds_of(study)
+    asked = request.GET.get("kind", "")
+    kind = asked if asked in kinds else next(iter(kinds), Annotator.Kind.HUMAN)
+    chosen, lines = annotators.page_of(study, sort, request.GET.get("page"), kind)
+    careless = annotators.careless(study, kind)
+    question = what_if.asked(study, careless.flagged) if careless.flagged else None
     return page(
         request,
         study,
@@ -52,24 +65,40 @@ def study_annotators(request: HttpRequest, study: Study) -> HttpResponse:
         chosen=chosen,
         lines=[(row, sparkline(row.pace)) for row in lines],
         sort=sort,
-        keep=urlencode({"sort": sort}) + "&",
+        kind=kind,
+        chosen_kind=Annotator.Kind(kind).label,
+        kinds=[(own, NAMES[own], number) for own, number in kinds.items()],
+        careless=careless,
+        without=question,
+        without_words=what_would_change(study, question.record) if question and question.record else "",
+        reachable=_reachable(study, kind, careless.flagged),
+        counts=kind in KINDS_COUNTED[study.counted_kinds],
+        keep=urlencode({"kind": kind, "sort": sort}) + "&",
         columns=[_column(several, sort) for several in _columns()],
+        downloads=[download(_("All annotators"), "study_annotators", TABLE[1:], [study.pk])],
     )
+
+
+def _reachable(study: Study, kind: str, flagged: Collection[int]) -> list[tuple[str, str, int]]:
+    """The lists of addresses to copy: name, which, and how many; none but of people."""
+    keys = personal.addresses(study).keys() if kind == Annotator.Kind.HUMAN else ()
+    lists = [(_("all"), "all", len(keys)), (_("those who look careless"), "careless", len({*keys} & {*flagged}))]
+    return [own for own in lists if own[2]]
 
 
 def _columns() -> list[dict[str, str]]:
     """The columns of the table: the titles of each, by the name that sorts by it."""
     return [
-        {"name": _("Annotator"), "seen": _("last seen")},
+        {"name": _("Annotator")},
         {"flags": _("Flags")},
         {"judged": _("Judged")},
+        {"first": _("First answer"), "last": _("last answer")},
         {"seconds": _("Median seconds")},
-        {"left": _("Left preferred")},
+        {"left": _("Chose the left")},
+        {"longer": _("Chose the longer")},
         {"ties": _("No preference"), "skips": _("skipped")},
         {"gold": _("Gold pairs")},
         {"repeats": _("Repeats")},
-        {"circles": _("Contradictions")},
-        {"fit": _("Predictability")},
         {"e": _("Evidence of clicking")},
     ]
 
@@ -106,12 +135,12 @@ def study_annotators_csv(request: HttpRequest, study: Study) -> HttpResponse:
 def _cells(row: AnnotatorRow) -> tuple[str | float | int | None, ...]:
     annotator = row.annotator
     state = "excluded" if annotator.excluded_at else "paused" if annotator.paused_at else "active"
-    seen_at = row.seen_at.isoformat() if row.seen_at else None
+    times = (at.isoformat() if at else None for at in (row.first_at, row.last_at))
     own = (annotator.pseudonym, annotator.kind, state, "; ".join(map(str, row.flags)), row.judged, row.surplus)
     figures = (row.left, *(row.figures.get(name, Figure(None, 0)) for name in FIGURES))
     shares = [number for figure in figures for number in (figure.value, figure.n)]
     counts = (row.given[key] for key in COUNTS)
-    return *own, row.seconds, *counts, row.skips, row.undone, *shares, row.weight, seen_at
+    return *own, row.seconds, *counts, row.skips, row.undone, *shares, row.weight, *times
 
 
 @in_study("annotators")
@@ -133,6 +162,7 @@ def annotator_page(request: HttpRequest, study: Study, annotator_id: int) -> Htt
         chosen=chosen,
         answers=chosen.object_list,
         entries=audit_log.in_words(entries),
+        downloads=[download(_("All answers"), "study_annotator", TABLE[1:], [study.pk, annotator.pk])],
     )
 
 

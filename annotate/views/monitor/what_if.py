@@ -18,7 +18,7 @@ from annotate.access import in_study
 from annotate.judging import what_if
 from annotate.models import Annotator, Study, WhatIfQuestion
 from annotate.reports.study import worker_is_there
-from annotate.reports.what_if import changes, score_of, unit
+from annotate.reports.what_if import changes, in_words, score_of, unit
 from annotate.views.refusals import refusals_shown
 from annotate.views.research.pages import STUDY, UNCHANGED, digest, is_seen, keys, page, user_of
 from preferendum.results import WhatIf
@@ -62,6 +62,7 @@ def what_if_answer(request: HttpRequest, study: Study, key: Any) -> HttpResponse
         what_if=answer,
         outcomes=_outcomes(answer) if answer else (),
         statistics=[_(title) for title in STATISTICS.values()],
+        words=in_words(study, answer) if answer else "",
         changes=changes(answer) if answer else (),
         board={"score": (score := score_of(study))},
         why_untested=why_untested(score),

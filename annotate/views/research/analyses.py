@@ -1,10 +1,10 @@
-"""Analyses of a study or topic: a page that updates itself, its tables and figures as files; and all questions."""
+"""Analyses of a study or topic: a page that updates itself, and its tables and figures as files."""
 
 from __future__ import annotations
 
 import operator
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import accumulate
 
@@ -27,12 +27,11 @@ from annotate.reports.figure_files import FIGURES
 from annotate.reports.plots import Plot
 from annotate.reports.study import worker_is_there
 from annotate.views.research import forecast
+from annotate.views.research.download import FIGURE, TABLE, Download, Form, download, figure_file
 from annotate.views.research.pages import CSV, LATEX, UNCHANGED, as_file, is_seen, page
-from annotate.views.research.paper import PaperPart, figure_file, paper_part
 from preferendum.show.analyses import Analysis
 from preferendum.show.shown import Figure, Table
 
-TABLES = ("csv", "tex")
 #: So many rows of a table are on the page; files have all.
 MOST_ROWS = 200
 #: For analyses that a form of their own requests: what it shows.
@@ -42,18 +41,11 @@ ASKED_BY = {"forecast": forecast.forms}
 @in_study("see")
 @require_safe
 @snapshot()
-def results(request: HttpRequest, study: Study) -> HttpResponse:
-    """Every analysis as a question, with its verdict."""
-    opened = analyses.all_opened(study, access.abilities(request.user, study))
-    return page(request, study, "research/results/results.html", here="results", all_opened=opened)
-
-
-@in_study("see")
-@require_safe
-@snapshot()
 def one_analysis(request: HttpRequest, study: Study, analysis: str, topic_id: int | None = None) -> HttpResponse:
-    """One analysis of a study or topic; asks for news while it is open."""
+    """One analysis of a study or topic that has a page; asks for news while it is open."""
     of, asked = _asked(request, study, analysis, topic_id)
+    if not asked.page or (asked.page == "metrics" and not analyses.has_human_scores(study)):
+        raise Http404
     if "seen" in request.GET and is_seen(request, analyses.stored_for(of, asked).version):
         return HttpResponse(status=UNCHANGED)
     opened = analyses.opened(of, asked, request.GET.dict(), access.abilities(request.user, study))
@@ -66,7 +58,7 @@ def one_analysis(request: HttpRequest, study: Study, analysis: str, topic_id: in
         opened=opened,
         shown=opened.shown,
         parts=_parts(opened),
-        paper=list(_paper(opened)),
+        downloads=list(_downloads(opened)),
         query=urlencode({**_chosen(request), **opened.asked, "seen": opened.stored.version}),
         kept=urlencode({name: value for name, value in opened.asked.items() if name in ("dimension", "peers")}),
         has_worker=worker_is_there(),
@@ -142,6 +134,7 @@ def table_part(table: Table, study_id: int, asked: Mapping[str, str]) -> Mapping
         {
             "link": link,
             "marked": k in table.marked,
+            "thin": k in table.thin,
             "cells": list(zip(heads, row, numbers, _repeated(row, above, numbers), strict=True)),
         }
         for k, (link, row, above) in enumerate(zip(links, texts, [[], *texts], strict=False))
@@ -174,7 +167,7 @@ def _groups(table: Table) -> list[tuple[str, int]]:
     return groups if any(name for name, _span in groups) else []
 
 
-def _paper(opened: Opened) -> Iterator[PaperPart]:
+def _downloads(opened: Opened) -> Iterator[Download]:
     """Each name once, with the forms of its figure and its table."""
     parts = opened.shown.parts if opened.shown else ()
     view, topic = ("topic_analysis", [opened.of.pk]) if isinstance(opened.of, Topic) else ("analysis", [])
@@ -185,24 +178,23 @@ def _paper(opened: Opened) -> Iterator[PaperPart]:
         title = own[0].title
         if titles[title] > 1:
             title += f" ({_('figure') if isinstance(own[0], Figure) else _('table')})"
-        yield paper_part(title, view, forms, [opened.study_id, *topic, opened.analysis.name, name], opened.asked)
+        yield download(title, view, forms, [opened.study_id, *topic, opened.analysis.name, name], opened.asked)
 
 
-def _forms(part: Table | Figure) -> Iterable[str]:
+def _forms(part: Table | Figure) -> Sequence[Form]:
     """Some tables have no LaTeX, since people read none of their columns."""
-    return FIGURES if isinstance(part, Figure) else TABLES if part.read else ("csv",)
+    return FIGURE if isinstance(part, Figure) else TABLE if part.read else TABLE[1:]
 
 
 _STUDY, _TOPIC = "studies/<int:study_id>/results/", "studies/<int:study_id>/topics/<int:topic_id>/results/"
 urlpatterns = [
-    path(_STUDY, results, name="results"),
     path(f"{_STUDY}<slug:analysis>/", one_analysis, name="analysis"),
     path(f"{_TOPIC}<slug:analysis>/", one_analysis, name="topic_analysis"),
     *[
         path(f"{place}<slug:analysis>/<slug:part>.{form}", analysis_file, {"form": form}, name=f"{name}_{form}")
         for place, name, forms in [
-            (_STUDY, "analysis", (*FIGURES, *TABLES)),
-            (_TOPIC, "topic_analysis", TABLES),  # no topic analysis has a figure yet
+            (_STUDY, "analysis", (*FIGURES, "csv", "tex")),
+            (_TOPIC, "topic_analysis", ("csv", "tex")),  # no topic analysis has a figure yet
         ]
         for form in forms
     ],

@@ -10,7 +10,7 @@ from django.views.decorators.http import require_safe
 from annotate.access import in_study
 from annotate.database.snapshot import snapshot
 from annotate.models import ScoredBy, Study, Summary, System, Topic
-from annotate.reports import comparison
+from annotate.reports import comparison, rests_on
 from annotate.reports import leaderboard as boards
 from annotate.reports.answers_between import Against, against
 from annotate.views.research.pages import keys, page
@@ -26,7 +26,8 @@ def compare_in_topic(request: HttpRequest, study: Study, topic_id: int) -> HttpR
     topic = get_object_or_404(Topic.objects.select_related("study"), study=study, pk=topic_id)
     first, second = (_system(study, request.GET.get(name, "")) for name in ("first", "second"))
     scored_by = asked_scored_by(request) or boards.headline(study)
-    fit = boards.newest_fit(boards.asked_about(study, scored_by, topic).first(), scored_by)
+    asked = boards.asked_about(study, scored_by, topic)
+    fit = boards.newest_fit(asked.first(), scored_by)
     score = fit.settings.get("score", "") if fit else ""
     rows = Summary.objects.filter(topic=topic, system__in=(first, second)).select_related("system")
     summaries = {row.system_id: row for row in rows}
@@ -37,7 +38,7 @@ def compare_in_topic(request: HttpRequest, study: Study, topic_id: int) -> HttpR
         study,
         "research/results/compare_in_topic.html",
         topic=topic,
-        board={"scored_by": scored_by, "score": score},
+        board={"scored_by": scored_by, "score": score, "rests_on": rests_on.of_sets(study, asked)},
         first=first,
         second=second,
         line=line,

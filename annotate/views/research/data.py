@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 from typing import Any
 from uuid import UUID
 
@@ -22,6 +23,8 @@ from annotate.views.refusals import refusals_shown
 from annotate.views.research.pages import page, user_of
 
 LINES_A_PAGE = 100
+#: What systems can be sorted by, the most first, if not by name.
+SORTS = ("summaries", "answers", "first_at")
 
 
 @in_study("see")
@@ -31,7 +34,10 @@ def study_data(request: HttpRequest, study: Study) -> HttpResponse:
     show = request.GET.get("show", "uploads")
     if show not in LISTS:
         raise Http404
-    chosen = Paginator(LISTS[show](study), LINES_A_PAGE).get_page(request.GET.get("page"))
+    rows, sort = LISTS[show](study), request.GET.get("sort", "")
+    if show == "systems" and sort in SORTS:
+        rows = sorted(rows, key=operator.attrgetter(sort), reverse=True)
+    chosen = Paginator(rows, LINES_A_PAGE).get_page(request.GET.get("page"))
     lines = _shown(study, show, list(chosen))
     return page(
         request,
@@ -42,7 +48,7 @@ def study_data(request: HttpRequest, study: Study) -> HttpResponse:
         chosen=chosen,
         lines=lines,
         earlier=reports.earlier_in(study, show),
-        keep=f"show={show}&",
+        keep=f"show={show}&sort={sort}&" if sort in SORTS else f"show={show}&",
     )
 
 

@@ -15,25 +15,14 @@ from annotate import forecasts
 from annotate.access import in_study
 from annotate.forms import ForecastForm, SimulateForm
 from annotate.models import Study
-from annotate.reports import forecast as reports
 from annotate.views.refusals import refusals_shown
 from annotate.views.research.pages import user_of
-from preferendum.results.planning import work
-from preferendum.show.analyses.forecast import NUMBERS, number
+from preferendum.show.analyses.forecast import Asked
 
 
 def forms(request: HttpRequest, study: Study) -> dict[str, Any]:
-    """What is shown next to a forecast: its forms, and the study's cost so far and to come."""
-    course, asked = reports.course(study), request.GET.dict()
-    seconds, pay = number("seconds", asked) or course.usual, number("pay", asked)
-    return {
-        "form": ForecastForm(request.GET or None),
-        "simulate_form": SimulateForm(),
-        "course": course,
-        "seconds": seconds,
-        "so_far": work(course.done, course.usual, pay) if course.seconds or not course.done else None,
-        "to_come": work(course.wanted - course.done, seconds, pay),
-    }
+    """The forms next to a forecast."""
+    return {"form": ForecastForm(request.GET or None), "simulate_form": SimulateForm()}
 
 
 @in_study("edit")
@@ -50,7 +39,8 @@ def forecast_ask(request: HttpRequest, study: Study) -> HttpResponse:
 
 
 def _query(sent: QueryDict) -> str:
-    return urlencode({name: sent[name] for name in NUMBERS if sent.get(name)})
+    asked = Asked.of({name: str(sent[name]) for name in sent})
+    return urlencode({choice.name: choice.chosen for choice in asked.choices})
 
 
 urlpatterns = [path("studies/<int:study_id>/forecast/ask/", forecast_ask, name="forecast_ask")]

@@ -10,6 +10,7 @@ from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect
 from django.urls import path
 from django.utils.translation import gettext as _
+from django.utils.translation import ngettext
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
 from annotate import access, invitations, judging, members
@@ -125,20 +126,15 @@ def _to_annotators(study: Study) -> str:
     """The text before a link for annotators, the same for all invitations: it takes the lengths of all texts."""
     progress = judging.newcomer(study).progress
     asked = _(
-        "Would you help with the study “%(title)s”? You see two texts at a time and answer a question: %(question)s "
-        "There are %(pairs)d pairs, which take about %(minutes)d minutes; you can stop at any time and "
-        "continue later. You do not need an account. Open this link to begin:"
+        "Would you help with the study “%(title)s”? You see two texts at a time and answer a question: %(question)s"
     )
-    asked_before_there_are_texts = _(
-        "Would you help with the study “%(title)s”? You see two texts at a time and answer a question: %(question)s "
-        "You can stop at any time and continue later. You do not need an account. Open this link to begin:"
-    )
-    return (asked if progress.wanted else asked_before_there_are_texts) % {
-        "title": study.title,
-        "question": " / ".join(study.questions.values()),
-        "pairs": progress.wanted,
-        "minutes": progress.minutes_left,
-    }
+    pairs = ngettext("There is %(n)d pair.", "There are %(n)d pairs.", progress.wanted)
+    takes = ngettext("It takes about %(n)d minute.", "It takes about %(n)d minutes.", progress.minutes_left)
+    parts = [asked % {"title": study.title, "question": " / ".join(study.questions.values())}]
+    if progress.wanted:
+        parts += [pairs % {"n": progress.wanted}, takes % {"n": progress.minutes_left}]
+    parts.append(_("You can stop at any time and continue later. You do not need an account. Open this link to begin:"))
+    return " ".join(parts)
 
 
 _STUDY = "studies/<int:study_id>/"

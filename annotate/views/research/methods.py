@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping
 from django.http import HttpRequest, HttpResponse
 from django.urls import path
 from django.utils.text import slugify
+from django.utils.translation import gettext_lazy as _
 from django.views.decorators.http import require_safe
 
 from annotate.access import in_study
@@ -14,6 +15,7 @@ from annotate.database.snapshot import snapshot
 from annotate.models import Study
 from annotate.reports import methods_section, study_facts
 from annotate.reports.study_facts import StudyFacts
+from annotate.views.research.download import download
 from annotate.views.research.pages import LATEX, as_file, page
 
 
@@ -33,6 +35,10 @@ def study_methods(request: HttpRequest, study: Study) -> HttpResponse:
         latex=methods_section.latex(facts),
         bibtex=methods_section.bibtex(facts),
         datasheet=methods_section.datasheet(facts),
+        downloads=[
+            download(str(title), "study_methods", [(form, "", label)], [study.pk])
+            for form, (title, label) in _DOWNLOADS.items()
+        ],
     )
 
 
@@ -51,6 +57,12 @@ _FILES: Mapping[str, tuple[str, Callable[[StudyFacts], str], str]] = {
     "tex": ("methods", methods_section.latex, LATEX),
     "bib": ("references", methods_section.bibtex, "application/x-bibtex; charset=utf-8"),
     "md": ("heds", methods_section.datasheet, "text/markdown; charset=utf-8"),
+}
+#: What each file holds, and its form in words.
+_DOWNLOADS = {
+    "tex": (_("Methods"), "LaTeX"),
+    "bib": (_("References"), "BibTeX"),
+    "md": (_("Human Evaluation Datasheet"), "Markdown"),
 }
 _PAGE = "studies/<int:study_id>/methods"
 urlpatterns = [

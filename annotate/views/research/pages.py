@@ -5,16 +5,16 @@ from __future__ import annotations
 import hashlib
 import io
 from collections.abc import Iterable, Sequence
+from functools import partial
 from typing import TYPE_CHECKING, Any, cast
 
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 
-from annotate import access
+from annotate import access, judging
 from annotate.models import Study
-from annotate.views.research.menu import menu_of
+from annotate.views.research.menu import menu_of, topic_menu
 from preferendum import formats
-from preferendum.show.analyses import of_topic
 
 if TYPE_CHECKING:
     from django.contrib.auth.models import User
@@ -31,9 +31,15 @@ LATEX = "application/x-tex; charset=utf-8"
 def page(
     request: HttpRequest, study: Study, template: str, *, status: int = 200, here: str = "", **context: Any
 ) -> HttpResponse:
-    """A page of a study, `here` in its menu; `can` says what to offer, `topic_analyses` what a topic's menu lists."""
+    """A page of a study, `here` in its menu; `can` says what to offer, `topic_analyses` what a topic's menu lists.
+
+    `only_answers`: whether nothing is here to judge (`judging.has_only_answers`).
+    """
     can = access.abilities(request.user, study)
-    context |= {"study": study, "can": can, "menu": menu_of(study, here, can), "topic_analyses": of_topic()}
+    context |= {"study": study, "can": can, "menu": menu_of(study, here, can)}
+    context.setdefault("only_answers", partial(judging.has_only_answers, study))
+    if topic := context.get("topic"):
+        context["topic_analyses"] = partial(topic_menu, topic)
     return render(request, template, context, status=status)
 
 

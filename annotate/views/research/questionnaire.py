@@ -42,7 +42,9 @@ assert set(KINDS) == set(get_args(QuestionKind))
 
 class PlaceForm(forms.Form):
     place = forms.ChoiceField(
-        label=gettext_lazy("When annotators are asked"), choices=Questionnaire.Place.choices, widget=forms.RadioSelect
+        label=gettext_lazy("When annotators are asked"),
+        choices=Questionnaire.Place.choices[:2],
+        widget=forms.RadioSelect,
     )
 
 

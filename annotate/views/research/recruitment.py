@@ -18,6 +18,7 @@ from annotate.audit_log import note
 from annotate.forms import RecruitmentForm
 from annotate.models import Participation, Recruitment, Study
 from annotate.views.refusals import refusals_shown
+from annotate.views.research.download import TABLE, download
 from annotate.views.research.pages import as_file, csv_table, page, user_of
 
 Outcome = Participation.Outcome
@@ -44,6 +45,7 @@ def study_recruitment(request: HttpRequest, study: Study) -> HttpResponse:
         entry=_entry(request, study, recruitment),
         outcomes=_outcomes(study),
         here="recruitment",
+        downloads=[download(_("Participants and their codes"), "participants", TABLE[1:], [study.pk])],
     )
 
 

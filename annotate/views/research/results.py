@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 from urllib.parse import urlencode
 
 from django.core.paginator import Paginator
-from django.http import HttpRequest, HttpResponse, HttpResponseBase
+from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase
 from django.shortcuts import get_object_or_404, redirect
 from django.template.loader import render_to_string
 from django.urls import path
@@ -18,7 +19,7 @@ from django.views.decorators.http import require_safe
 
 from annotate.access import in_study
 from annotate.models import Annotator, Item, Score, ScoredBy, Study, Summary, System, Topic
-from annotate.reports import diagnostics, metric_scores, plots
+from annotate.reports import diagnostics, helped, metric_scores, plots
 from annotate.reports import leaderboard as boards
 from annotate.reports.answers_between import against
 from annotate.reports.figure_files import FIGURES
@@ -28,18 +29,18 @@ from annotate.reports.plots import Plot
 from annotate.reports.scores import parts_of, tinted, with_names, word_terms
 from annotate.reports.words_in_common import mark_shared
 from annotate.views.research.analyses import table_part
+from annotate.views.research.download import FIGURE, TABLE, Content, Download, download, figure_file
 from annotate.views.research.pages import LATEX, UNCHANGED, as_file, csv_table, digest, is_seen, page
-from annotate.views.research.paper import Content, PaperPart, figure_file, paper_part
 from preferendum.formats.readers.tables import tab_separated
 from preferendum.metrics.names import WIN_RATE
 from preferendum.results import LeaderboardRow, Part, WordTerm
 from preferendum.results.statistics import MOST_COMPARED
+from preferendum.show import standing
 from preferendum.show.analyses.metric_scores import of_summary
 from preferendum.show.latex import write_latex
 from preferendum.show.plots import Scale
 from preferendum.show.points import Unit, unit_of, what_a_point_is, what_a_win_rate_is
 from preferendum.show.shown import as_it_is, p_value, sentences
-from preferendum.show.standing import brackets
 
 COLUMNS = (
     "rank",
@@ -68,12 +69,15 @@ def leaderboard(request: HttpRequest, study: Study) -> HttpResponse:
     """The systems over all topics; updates itself while open."""
     if "seen" in request.GET and is_seen(request, boards.version_of_study(study)):
         return HttpResponse(status=UNCHANGED)
-    board = boards.of_study(study, asked_scored_by(request))
+    board = _board(request, study)
     made_up_alone = not board.rests_on.counted.total and Annotator.Kind.SIMULATED in board.rests_on.kinds_beside
     if made_up_alone and "seen" not in request.GET:
         return redirect("kind_leaderboard", study_id=study.pk, kind=Annotator.Kind.SIMULATED)
-    questions = () if "seen" in request.GET else diagnostics.first_place(study, board.scored_by)
-    return _board_page(request, study, board, here="leaderboard", questions=questions)
+    if "seen" in request.GET:
+        return _board_page(request, study, board)
+    verdicts = [] if board.helped else diagnostics.first_place(study, board.scored_by)
+    verdicts += diagnostics.both_questions(study) if len(board.ways) > 1 and not board.helped else []
+    return _board_page(request, study, board, here="leaderboard", verdicts=verdicts)
 
 
 @in_study("see")
@@ -83,16 +87,14 @@ def topic_leaderboard(request: HttpRequest, study: Study, topic_id: int) -> Http
     topic = get_object_or_404(Topic.objects.select_related("study"), study=study, pk=topic_id)
     if "seen" in request.GET and is_seen(request, boards.version_of_topic(topic)):
         return HttpResponse(status=UNCHANGED)
-    return _board_page(
-        request, study, boards.of_topic(topic, asked_scored_by(request)), topic=topic, show="leaderboard"
-    )
+    return _board_page(request, study, _board(request, study, topic), topic=topic, show="leaderboard")
 
 
 @in_study("see")
 @require_safe
 def leaderboard_file(request: HttpRequest, study: Study, form: str) -> HttpResponse:
     """The leaderboard over all topics as a file."""
-    return _file(request, boards.of_study(study, asked_scored_by(request)), form, slugify(study.title) or "study")
+    return _file(request, _board(request, study), form, slugify(study.title) or "study")
 
 
 @in_study("see")
@@ -100,7 +102,7 @@ def leaderboard_file(request: HttpRequest, study: Study, form: str) -> HttpRespo
 def topic_leaderboard_file(request: HttpRequest, study: Study, topic_id: int, form: str) -> HttpResponse:
     """The leaderboard of one topic as a file."""
     topic = get_object_or_404(Topic, study=study, pk=topic_id)
-    return _file(request, boards.of_topic(topic, asked_scored_by(request)), form, slugify(topic.name) or "topic")
+    return _file(request, _board(request, study, topic), form, slugify(topic.name) or "topic")
 
 
 @in_study("see")
@@ -122,6 +124,7 @@ def summary(request: HttpRequest, study: Study, summary_id: int) -> HttpResponse
         "research/boards/summary.html",
         topic=row.topic,
         summary=row,
+        language=row.topic.language or study.language,
         scored_by=scored_by,
         view_of={
             "scored_by": scored_by,
@@ -142,7 +145,7 @@ def summary(request: HttpRequest, study: Study, summary_id: int) -> HttpResponse
         unit=_unit(score),
         settings=settings_in_words(explained.fit.settings) if explained else [],
         table=(table := metric_scores.table_of([row])),
-        part=table_part(of_summary(table), study.pk, {}) if table.metrics or table.dimensions else None,
+        part=table_part(of_summary(table), study.pk, {}) if table.dimensions else None,
     )
 
 
@@ -183,10 +186,24 @@ def asked_scored_by(request: HttpRequest) -> str:
     return asked if asked in ScoredBy.values else ""
 
 
+def _board(request: HttpRequest, study: Study, topic: Topic | None = None) -> Board:
+    """The board of the study or of a topic, by the way of scoring and with the judge's help that are requested."""
+    asked = asked_scored_by(request), request.GET.get("helped_by", "")
+    try:
+        return helped.of_topic(topic, *asked) if topic else helped.of_study(study, *asked)
+    except helped.UnknownJudge as error:
+        raise Http404 from error
+
+
 def _board_page(request: HttpRequest, study: Study, board: Board, **context: Any) -> HttpResponse:
     """The whole page, or only its figures for a page that is open already."""
     is_news = "seen" in request.GET
-    asked = _asked_systems(request)
+    asked = _asked_systems(request) | ({"helped_by": board.helped.judge} if board.helped else {})
+    is_ranked = any(row.system == asked.get("against") for row in board.rows)
+    against = asked["against"] if is_ranked and board.differences and not board.why_untested else ""
+    figures = _differences_to(board, against) if against else {row.system: row for row in board.everyone}
+    numbers = [number for own in figures.values() for number in (own.score, own.low, own.high)]
+    scale = scale_of("importance" if against else board.score, numbers)
     chosen = Paginator(_chosen_rows(board, asked), SYSTEMS_A_PAGE).get_page(request.GET.get("page"))
     shown = list(chosen)
     context |= {
@@ -195,17 +212,20 @@ def _board_page(request: HttpRequest, study: Study, board: Board, **context: Any
         "asked": asked,
         "keep": f"{urlencode({'scored_by': board.scored_by} | asked)}&",
         "is_long": len(board.rows) > SHORT,
-        "lines": _lines(board, shown, study),
-        "people": _lines(board, board.human_written, study),
+        "lines": _lines(board, shown, study, figures, scale),
+        "people": [] if against else _lines(board, board.human_written, study, figures, scale),
+        "against": against,
+        "against_head": board.unit.named(_("Difference to %(system)s") % {"system": against}),
         "unit": board.unit,
-        "zero": average_at(board.score, _scale(board)) if board.rows else None,
+        "zero": (scale.at(0.0) if against else average_at(board.score, scale)) if board.rows else None,
+        "far_apart": standing.far_apart(board.rows, board.tests),
         "has_coverage": has_coverage(board),
         "missing": None if board.rows else boards.what_is_missing(study, context.get("topic")),
         "equal_within": board.unit.with_unit(f"{board.unit.of(study.equal_within):g}"),
         "matrix": _matrix(board, study.equal_within),
         "settings": settings_in_words(board.settings),
         "rank_plot": (rank_plot := plots.board_ranks(board, SYSTEMS_A_PAGE)),
-        "paper": _paper(study, board, context.get("topic"), has_ranks=rank_plot is not None) if board.rows else None,
+        "downloads": _downloads(study, board, context.get("topic"), has_ranks=rank_plot is not None),
         "reordered": is_news and request.GET.get("order") != _order(board),
         "order": _order(board),
     }
@@ -219,9 +239,9 @@ def _board_page(request: HttpRequest, study: Study, board: Board, **context: Any
 
 
 def _asked_systems(request: HttpRequest) -> dict[str, str]:
-    """The systems requested: those with these letters in their names."""
-    name = request.GET.get("name", "").strip()[:200]
-    return {"name": name} if name else {}
+    """The systems requested: those with these letters in their names, and the one to hold all `against`."""
+    asked = {name: request.GET.get(name, "").strip()[:200] for name in ("name", "against")}
+    return {name: value for name, value in asked.items() if value}
 
 
 def _chosen_rows(board: Board, asked: Mapping[str, str]) -> list[LeaderboardRow]:
@@ -229,14 +249,19 @@ def _chosen_rows(board: Board, asked: Mapping[str, str]) -> list[LeaderboardRow]
     return [row for row in board.rows if letters in row.system.casefold()]
 
 
-def _paper(study: Study, board: Board, topic: Topic | None, *, has_ranks: bool) -> list[PaperPart]:
-    """The files of a board for a paper."""
+def _downloads(study: Study, board: Board, topic: Topic | None, *, has_ranks: bool) -> list[Download]:
+    """The files of a board; a study that is not scored as published has that as a table."""
     name, keys = ("topic_leaderboard", [study.pk, topic.pk]) if topic else ("leaderboard", [study.pk])
-    asked = {"scored_by": board.scored_by}
+    asked = {"scored_by": board.scored_by} | ({"helped_by": board.helped.judge} if board.helped else {})
     title = _("Scores with their intervals") if board.has_intervals else _("Scores")
-    parts = [paper_part(title, name, (*FIGURES, "tex", "csv"), keys, asked)]
+    parts = [download(title, name, (*FIGURE, *TABLE), keys, asked)]
     if has_ranks:
-        parts.append(paper_part(_("The ranking over time"), f"{name}_ranks", FIGURES, keys, asked))
+        parts.append(download(_("The ranking over time"), f"{name}_ranks", FIGURE, keys, asked))
+    if board.predicted:
+        parts.append(download(_("Systems that nobody judged, predicted"), f"{name}_predicted", TABLE[1:], keys, asked))
+    if board.scored_by == ScoredBy.RECOMMENDED:
+        published = {"scored_by": ScoredBy.PUBLISHED.value}
+        parts.append(download(boards.names_of_ways(study)[ScoredBy.PUBLISHED], name, TABLE, keys, published))
     return parts
 
 
@@ -245,30 +270,52 @@ def has_coverage(board: Board) -> bool:
     return board.score in ("importance", "combined")
 
 
-def _lines(board: Board, shown: Sequence[LeaderboardRow], study: Study) -> list[dict[str, Any]]:
-    """The rows of a page with the places of their intervals on the small plots, and the systems they link to."""
-    scale = _scale(board)
+def _lines(
+    board: Board, shown: Sequence[LeaderboardRow], study: Study, figures: Mapping[str, LeaderboardRow], scale: Scale
+) -> list[dict[str, Any]]:
+    """The rows of a page with the places of their intervals on the small plots, and the systems they link to.
+
+    `figures`: what is shown of each system, its score or a difference; `scale`: of all that is drawn.
+    """
     named = System.objects.filter(study=study, name__in=[row.system for row in shown])
     keys = {} if board.of_topic else dict(named.values_list("name", "pk"))
     moves = board.moves
-    beside = brackets(shown, board.tests) if len(shown) <= SHORT and tuple(shown) == board.rows else [[]] * len(shown)
+    beside = (
+        standing.brackets(shown, board.tests)
+        if len(shown) <= SHORT and tuple(shown) == board.rows
+        else [[]] * len(shown)
+    )
+    alike = standing.alike(board.rows, board.tests) if any(beside) else {}
     return [
         {
             "row": row,
+            "own": own,
+            "alike": ", ".join(alike.get(row.system, ())),
             "brackets": lanes,
             "system": keys.get(row.system),
             "moved": moves.get(row.system, 0),
             "fallen": -moves.get(row.system, 0),
-            "x": scale.at(row.score),
-            "low": None if row.low is None else scale.at(row.low),
-            "high": None if row.high is None else scale.at(row.high),
+            "x": None if own is None else scale.at(own.score),
+            "low": None if own is None or own.low is None else scale.at(own.low),
+            "high": None if own is None or own.high is None else scale.at(own.high),
         }
         for row, lanes in zip(shown, beside, strict=True)
+        for own in [figures.get(row.system)]
     ]
 
 
-def _scale(board: Board) -> Scale:
-    return scale_of(board.score, [number for row in board.everyone for number in (row.score, row.low, row.high)])
+def _differences_to(board: Board, against: str) -> dict[str, LeaderboardRow]:
+    """The rows with their differences to a system, and the intervals of these, in place of their scores; without that
+    system, and those that share no topic with it."""
+    rows = {row.system: row for row in board.rows}
+    figures = {}
+    for own in board.differences:
+        if own.worse == against and own.better in rows:
+            figures[own.better] = replace(rows[own.better], score=own.difference, low=own.low, high=own.high)
+        if own.better == against and own.worse in rows:
+            low, high = (None if end is None else -end for end in (own.high, own.low))
+            figures[own.worse] = replace(rows[own.worse], score=-own.difference, low=low, high=high)
+    return figures
 
 
 def scale_of(score: str, numbers: Iterable[float | None]) -> Scale:
@@ -310,8 +357,9 @@ def _matrix(board: Board, equal_within: float) -> list[dict[str, Any]]:
 def _file(request: HttpRequest, board: Board, form: str, name: str) -> HttpResponse:
     picture, _dot, ending = form.rpartition(".")
     stem = f"{picture or 'leaderboard'}-{name}-{board.scored_by}"
+    stem += f"-helped-by-{slugify(board.helped.judge)}" if board.helped else ""
     if ending in FIGURES:
-        return figure_file(request, _PLOTS[picture](board), ending, _rests_on(board), stem)
+        return figure_file(request, _PLOTS[picture](board), ending, board.rests_on_words, stem)
     content, kind = _TABLES[form](board)
     return as_file(content, kind, f"{stem}.{ending}")
 
@@ -328,11 +376,7 @@ def _predicted_csv(board: Board) -> Content:
 def _cells(row: LeaderboardRow, board: Board) -> Sequence[str | float | None]:
     figures = row.score, row.low, row.high, row.rank_low, row.rank_high, row.topics, row.lacking, row.coverage
     looks = "every look" if board.holds_at_every_look else "one look"
-    return board.place(row), row.system, *figures, _rests_on(board), str(row.person).lower(), looks
-
-
-def _rests_on(board: Board) -> str:
-    return board.rests_on.counted.words
+    return board.place(row), row.system, *figures, board.rests_on_words, str(row.person).lower(), looks
 
 
 def _latex(board: Board) -> Content:
@@ -343,11 +387,10 @@ def _latex(board: Board) -> Content:
     columns += [] if board.why_untested else [_("Ranks")]
     columns += [_("Coverage")] if has_coverage(board) else []
     rows = [_latex_cells(row, board, board.unit) for row in board.everyone]
-    about = {"score": score, "topics": board.topics, "judgments": board.judgments, "rests_on": _rests_on(board)}
-    what = _("%(score)s of systems. Topics: %(topics)d. %(judgments)d judgments: %(rests_on)s") % about
+    what = _("%(score)s of systems. %(basis)s") % {"score": score, "basis": board.basis}
     means = {"importance": what_a_point_is, WIN_RATE: what_a_win_rate_is}
     point = means[board.score]() if board.score in means else ""
-    caption = sentences(what, board.why_untested or board.ground.words, board.over_all_topics, point)
+    caption = sentences(what, *board.help_notes, board.why_untested or board.ground.words, board.over_all_topics, point)
     computed = [*settings_in_words(board.settings), f"Preferendum {board.program_version}"]
     by_length = [explained.words] if (explained := board.by_length()) else []
     outdated = [_("These are the scores of earlier settings.")] if board.is_outdated else []

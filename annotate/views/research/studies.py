@@ -17,13 +17,14 @@ from annotate import access
 from annotate import studies as verbs
 from annotate.forms import CopyStudyForm, NewStudyForm, StudyForm
 from annotate.models import Study, Upload
-from annotate.reports import leaderboard
+from annotate.reports import diagnostics, rests_on, statement
 from annotate.reports.study import Overview, look_at, study_lines, topic_states
 from annotate.views.limited import limited
 from annotate.views.refusals import refusals_shown
 from annotate.views.research.pages import UNCHANGED, digest, is_seen, page, user_of
 from annotate.views.research.uploads import MEGABYTE
 from preferendum.formats.settings import StudySettings
+from preferendum.results.statement import StudyStatement
 
 TOPICS_A_PAGE = 100
 
@@ -59,12 +60,15 @@ def study_new(request: HttpRequest) -> HttpResponse:
 def study(request: HttpRequest, study: Study) -> HttpResponse:
     """What the study holds and lacks, and what to do next; updates itself while open."""
     overview = look_at(study)
-    answer = "" if overview.steps else leaderboard.answer_of(study)
-    version = _version(overview, answer)
+    record = statement.of_study(study)
+    lines = statement.lines(record)
+    version = _version(overview, record)
     if is_seen(request, version):
         return HttpResponse(status=UNCHANGED)
     template = "research/studies/overview.html" if "seen" in request.GET else "research/studies/study.html"
-    return page(request, study, template, overview=overview, answer=answer, version=version, here="overview")
+    return page(
+        request, study, template, here="overview", overview=overview, record=record, lines=lines, version=version
+    )
 
 
 @access.in_study("see")
@@ -74,7 +78,10 @@ def study_topics(request: HttpRequest, study: Study) -> HttpResponse:
     chosen = Paginator(study.topics.order_by("position"), TOPICS_A_PAGE).get_page(request.GET.get("page"))
     shown = study.topics.select_related("upload__user").filter(pk__in=[topic.pk for topic in chosen])
     states = topic_states(study, shown)
-    return page(request, study, "research/texts/topics.html", chosen=chosen, states=states, here="topics")
+    verdicts = diagnostics.of_texts(study) if access.may(request.user, study, "annotators") else ()
+    return page(
+        request, study, "research/texts/topics.html", chosen=chosen, states=states, verdicts=verdicts, here="topics"
+    )
 
 
 @access.in_study("settings")
@@ -132,14 +139,19 @@ def study_delete(request: HttpRequest, study: Study) -> HttpResponse:
         messages.success(request, _("The study and everything in it were deleted."))
         return redirect("studies")
     return page(
-        request, study, "research/studies/study_delete.html", wrong=request.method == "POST", overview=look_at(study)
+        request,
+        study,
+        "research/studies/study_delete.html",
+        wrong=request.method == "POST",
+        topics=study.topics.count(),
+        judgments=rests_on.of_study(study).total,
     )
 
 
-def _version(overview: Overview, answer: str) -> str:
+def _version(overview: Overview, record: StudyStatement | None) -> str:
     uploads = [(upload.pk, upload.state) for upload in overview.uploads]
     topics = [(topic.topic.pk, topic.sentences, topic.rests_on, topic.problem) for topic in overview.topics]
-    return digest(uploads, topics, answer, overview.next, overview.steps, overview.systems, overview.annotators)
+    return digest(uploads, topics, repr(record), overview.next, overview.steps, overview.systems, overview.annotators)
 
 
 urlpatterns = [

@@ -23,9 +23,11 @@ from annotate.refusal import Refusal
 from annotate.reports import leaderboard, minutes
 from annotate.reports.study import topic_states, worker_is_there
 from annotate.views.refusals import refusals_shown
+from annotate.views.research.download import TABLE, download
 from annotate.views.research.pages import UNCHANGED, as_file, csv_table, digest, is_seen, keys, page, user_of
 from preferendum.formats.answers import share_of_first
 from preferendum.show.plots import Scale
+from preferendum.show.points import unit_of
 
 SENTENCES_A_PAGE = 100
 #: So few sentences need no search.
@@ -41,7 +43,7 @@ MARGIN = 4.0
 @snapshot()
 def topic(request: HttpRequest, study: Study, topic_id: int) -> HttpResponse:
     """The topic's sentences, the most useful first, with what each rests on."""
-    topic = get_object_or_404(Topic, study=study, pk=topic_id)
+    topic = get_object_or_404(Topic.objects.select_related("sentence_set"), study=study, pk=topic_id)
     fit = leaderboard.newest_fit(topic.sentence_set)
     state = topic_states(study, study.topics.filter(pk=topic.pk))[0]
     asked = request.GET.get("words", "").strip()[:200]
@@ -66,9 +68,11 @@ def topic(request: HttpRequest, study: Study, topic_id: int) -> HttpResponse:
         keep=f"{urlencode({'words': asked})}&" if asked else "",
         is_long=len(places) > SHORT,
         zero=scale.at(0.0),
-        minutes=minutes.of_topic(topic),
+        unit=unit_of("", [(value, low, high) for _key, value, low, high in everything]),
+        timed=minutes.of_topic(topic),
         worker_missing=(state.is_behind or not state.is_cut) and not worker_is_there(),
         show="sentences",
+        downloads=[download(_("All sentences with their utilities"), "topic", TABLE[1:], [study.pk, topic.pk])],
     )
 
 
@@ -194,6 +198,7 @@ def sentence(request: HttpRequest, study: Study, sentence_id: int) -> HttpRespon
         topic=topic,
         sentence=sentence,
         utility=utility,
+        unit=unit_of("", [(utility.utility, utility.low, utility.high)] if utility else []),
         published=sentence.published_utility,
         rank=_rank(utility) if utility else None,
         neighbours=document.spaced(sentence.index + 2)[max(0, sentence.index - 2) :],

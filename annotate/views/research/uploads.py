@@ -17,26 +17,48 @@ from django.urls import path
 from django.utils import timezone
 from django.utils.timesince import timesince
 from django.utils.translation import gettext as _
+from django.utils.translation import gettext_noop
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
-from annotate import imports
+from annotate import imports, studies
 from annotate.access import in_study
 from annotate.forms import BaselinesForm, SimulationForm, UploadForm
 from annotate.imports import simulated
 from annotate.models import Annotator, Item, SourceDocument, Study, Topic, Upload
+from annotate.reports.analyses import has_human_scores
 from annotate.reports.data import in_words as in_words_of
-from annotate.reports.rests_on import Judged
 from annotate.reports.study import UNDER_WAY, wanted_of, worker_is_there
 from annotate.views.limited import limited
 from annotate.views.refusals import refusals_shown
 from annotate.views.research.complaints import filled, in_words
 from annotate.views.research.pages import UNCHANGED, digest, is_seen, page, user_of
+from preferendum.formats.readers.tools.catalogue import NAMED, readers
 from preferendum.formats.settings import KINDS_COUNTED
+from preferendum.results.statement import Judged
 
 MEGABYTE = 1_000_000
+#: What an upload brings to metrics and human scores.
+_OF_METRICS = ("dimensions", "human_scores", "metrics", "pyramids")
 DOCUMENTS_A_PAGE = 20
 #: A longer sentence may be several that were not split.
 LONG_SENTENCE = 500
+#: What a column may be, in the order in which it is offered.
+ROLE_NAMES = {
+    "topic": gettext_noop("Topic"),
+    "document": gettext_noop("Document (the text that is summarized)"),
+    "reference_text": gettext_noop("Reference (a text)"),
+    "system": gettext_noop("System"),
+    "text": gettext_noop("Summary"),
+    "systems": gettext_noop("Summaries of the system of this name"),
+    "a": gettext_noop("First of the pair"),
+    "b": gettext_noop("Second of the pair"),
+    "winner": gettext_noop("Winner"),
+    "annotator": gettext_noop("Annotator"),
+    "dimension": gettext_noop("Dimension of human scores"),
+    "metric": gettext_noop("Metric"),
+    "score": gettext_noop("Score"),
+    "assessor": gettext_noop("Assessor"),
+}
 
 
 @in_study("edit")
@@ -61,6 +83,7 @@ def _upload_page(request: HttpRequest, study: Study, *, status: int, **form: for
         here="uploads",
         status=status,
         limit=settings.UPLOAD_LIMIT // MEGABYTE,
+        tools=[reader.name for reader in readers()],
         has_topics=Topic.objects.filter(study=study).exists(),
         can_simulate=any(simulated.topics_with(study, source).exists() for source in simulated.SOURCES),
         **shown,
@@ -110,10 +133,12 @@ def upload(request: HttpRequest, study: Study, key: UUID) -> HttpResponse:
         "research/texts/upload_state.html" if "seen" in request.GET else "research/texts/upload.html",
         here="uploads",
         upload=upload,
+        compares_metrics=has_human_scores(study) and any(preview.get(name) for name in _OF_METRICS),
         version=version,
         moves=waits_for_worker,
         worker_missing=missing,
         complaints=[in_words(complaint) for complaint in upload.complaints],
+        **_columns(upload),
         remarks=[
             {"file": remark["file"], "said": filled(remark["said"], remark["params"])} for remark in _remarks(upload)
         ],
@@ -124,6 +149,9 @@ def upload(request: HttpRequest, study: Study, key: UUID) -> HttpResponse:
         documents=sum(topic["documents"] for topic in topics),
         references=sum(topic["references"] for topic in topics),
         without_documents=sum(not topic["documents"] for topic in topics),
+        without_text=(without_text := sum(topic.get("without_text", 0) for topic in topics)),
+        named_topics=sum(bool(topic["name"]) for topic in topics),
+        only_answers=without_text > 0 and without_text == sum(topic["summaries"] for topic in topics),
         content_units=any(topic.get("content_units") for topic in topics),
         pyramids=preview.get("pyramids", 0) + sum(bool(topic.get("content_units")) for topic in topics),
         simulated_uncounted=_are_simulated_uncounted(study, preview),
@@ -133,6 +161,33 @@ def upload(request: HttpRequest, study: Study, key: UUID) -> HttpResponse:
         more_changes=sum(preview.get("replaced", {}).values()) - len(preview.get("replacements", ())),
         summaries=preview.get("summaries", 0) + sum(topic["summaries"] for topic in topics),
     )
+
+
+@in_study("edit")
+@require_http_methods(["GET", "HEAD", "POST"])
+def upload_columns(request: HttpRequest, study: Study, key: UUID) -> HttpResponse:
+    """Say which column of a table is what."""
+    upload = get_object_or_404(Upload, study=study, key=key)
+    if request.method == "POST":
+        columns: dict[str, list[str]] = {}
+        for number, column in enumerate((upload.table or {"header": []})["header"]):
+            columns.setdefault(request.POST.get(f"column-{number}", ""), []).append(column)
+        with refusals_shown(request):
+            imports.choose_columns(upload, user_of(request), columns)
+        return redirect("upload", study_id=study.pk, key=key)
+    return page(request, study, "research/texts/upload_columns.html", here="uploads", upload=upload, **_columns(upload))
+
+
+def _columns(upload: Upload) -> dict[str, Any]:
+    """The columns of a table, each with its role and its first values."""
+    table = upload.table or {"header": [], "rows": [], "roles": {}}
+    values = zip(*table["rows"], strict=True) if table["rows"] else [()] * len(table["header"])
+    columns = [
+        {"name": name, "role": table["roles"].get(name, ""), "values": held}
+        for name, held in zip(table["header"], values, strict=True)
+    ]
+    of_file = NAMED if table.get("is_tool") else ROLE_NAMES
+    return {"columns": columns, "roles": [(role, _(name)) for role, name in ROLE_NAMES.items() if role in of_file]}
 
 
 @in_study("edit")
@@ -152,6 +207,9 @@ def upload_discard(request: HttpRequest, study: Study, key: UUID) -> HttpRespons
     upload = get_object_or_404(Upload, study=study, key=key)
     with refusals_shown(request):
         imports.discard(upload, user_of(request))
+        if studies.leave(study, user_of(request)):
+            messages.success(request, _("The file was discarded, and the study that it began."))
+            return redirect("studies")
         messages.success(request, _("The file was discarded. The study has not changed."))
         return redirect("study", study_id=study.pk)
     return redirect("upload", study_id=study.pk, key=key)
@@ -168,7 +226,8 @@ def _planned(study: Study, topics: Sequence[Mapping[str, Any]]) -> dict[str, Any
     """How many judgments the study wants of these topics, and how long they will take by the words to read."""
     paces = Item.objects.paces(study)
     sentences = sum(wanted_of(study, topic["sentences"] - topic.get("not_judged", 0)) for topic in topics)
-    summaries = sum(wanted_of(study, topic["summaries"], of_summaries=True) for topic in topics)
+    with_text = [topic["summaries"] - topic.get("without_text", 0) for topic in topics]
+    summaries = sum(wanted_of(study, number, of_summaries=True) for number in with_text)
     seconds = sentences * paces.get(False, 0) + summaries * paces.get(True, 0)
     now = timezone.now()
     takes = timesince(now, now + timedelta(seconds=seconds), depth=1)
@@ -204,6 +263,7 @@ urlpatterns = [
     path("studies/<int:study_id>/uploads/baselines/", make_baselines, name="make_baselines"),
     path("studies/<int:study_id>/uploads/simulated/", make_simulated, name="make_simulated"),
     path("studies/<int:study_id>/uploads/<uuid:key>/", upload, name="upload"),
+    path("studies/<int:study_id>/uploads/<uuid:key>/columns/", upload_columns, name="upload_columns"),
     path("studies/<int:study_id>/uploads/<uuid:key>/confirm/", upload_confirm, name="upload_confirm"),
     path("studies/<int:study_id>/uploads/<uuid:key>/discard/", upload_discard, name="upload_discard"),
 ]
