@@ -219,6 +219,11 @@ class Redis:
         end(self.process, signal.SIGTERM)
 
 
+def memory() -> Path | None:
+    """A file system in memory with room for a database of tests, if there is one."""
+    return MEMORY if MEMORY.is_dir() and shutil.disk_usage(MEMORY).free > ROOM else None
+
+
 @contextmanager
 def running(in_memory: bool = False) -> Iterator[tuple[PostgreSQL, Redis]]:
     """Both servers, new and empty, gone afterwards.
@@ -226,8 +231,7 @@ def running(in_memory: bool = False) -> Iterator[tuple[PostgreSQL, Redis]]:
     `in_memory`: on a file system in memory, if there is one. Their settings are the same; only the disk, for which
     tests that empty all tables would wait most of their time, answers at once. A killed server loses nothing by it.
     """
-    memory = in_memory and MEMORY.is_dir() and shutil.disk_usage(MEMORY).free > ROOM
-    room = Path(tempfile.mkdtemp(prefix="preferendum-services-", dir=MEMORY if memory else None))
+    room = Path(tempfile.mkdtemp(prefix="preferendum-services-", dir=memory() if in_memory else None))
     room.chmod(0o755)
     postgres, redis = PostgreSQL(room / "postgres"), Redis(room / "redis")
     try:

@@ -228,7 +228,9 @@ MUTANTS: tuple[Mutant, ...] = (
         "one page finds topics of any study",
         (
             Replace(
-                "topic", "get_object_or_404(Topic, study=study, pk=topic_id)", "get_object_or_404(Topic, pk=topic_id)"
+                "topic_leaderboard_file",
+                "get_object_or_404(Topic, study=study, pk=topic_id)",
+                "get_object_or_404(Topic, pk=topic_id)",
             ),
         ),
         ("tests/annotate/test_page_access.py",),

@@ -71,8 +71,8 @@ Annotator.add_to_class("colour", models.CharField(max_length=9, db_default="grey
 """
 
 #: How a click stores a judgment, and how the next version does.
-JUDGE = "note, at)\nVALUES (%s, %s, %s, %s, %s, %s, %s, %s) RETURNING id"
-JUDGE_AND_SIGN = "note, at, written_by)\nVALUES (%s, %s, %s, %s, %s, %s, %s, %s, 'the next version') RETURNING id"
+JUDGE = "confidence, at)\nVALUES (%s, %s, %s, %s, %s, %s, %s, %s, %s) RETURNING id"
+JUDGE_AND_SIGN = JUDGE.replace("at)", "at, written_by)").replace(") RETURNING", ", 'the next version') RETURNING")
 
 #: What the next version adds to a stylesheet and a script, so that its pages name other files than the one before.
 STATIC = {"preferendum.css": "\n.remark { color: grey }\n", "judge-keys.js": "\n// The next version's.\n"}
