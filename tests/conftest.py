@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import random
+import re
 import shutil
 import subprocess
 import sys
@@ -20,7 +21,7 @@ import hypothesis
 import pytest
 
 from annotate.management.commands.test import PARTS, TOLD
-from lab.services import free_port
+from lab.services import free_port, memory
 from tests.guard import sitecustomize as guard
 
 # Playwright runs an event loop in the thread of the test, where Django would refuse to talk to the database.
@@ -74,6 +75,10 @@ STARTING = (
 )
 
 
+#: What asks for pages and the API, address by address.
+PAGES = re.compile(r"tests/annotate/test_(page_|api|access|analyses|\w*(hostile|_pages)\.)")
+
+
 def part_of(item: pytest.Item) -> str:
     """What a test needs: a browser, or real processes, or only a database, or nothing but this process."""
     fixtures = set(getattr(item, "fixturenames", ()))
@@ -84,7 +89,9 @@ def part_of(item: pytest.Item) -> str:
     needs_tables = item.get_closest_marker("django_db") or fixtures & {"db", "transactional_db", "django_db_setup"}
     if not needs_tables:
         return "alone"
-    return "results" if item.nodeid.startswith("tests/evaluation") else "tables"
+    if item.nodeid.startswith("tests/evaluation"):
+        return "results"
+    return "pages" if PAGES.match(item.nodeid) else "tables"
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
@@ -130,6 +137,16 @@ def same_draws_in_every_run(request: pytest.FixtureRequest, monkeypatch: pytest.
     seeded = random.Random(request.node.nodeid)
     for module in (checks, choosing, drawing):
         monkeypatch.setattr(module, "chance", seeded)
+
+
+@pytest.fixture(scope="session")
+def django_db_modify_db_settings(django_db_modify_db_settings_parallel_suffix: None) -> None:
+    """SQLite's file lies in memory, where there is some: nothing else differs, and no test waits for a disk."""
+    from django.db import connection
+
+    here = connection.settings_dict["TEST"]
+    if connection.vendor == "sqlite" and (room := memory()):
+        here["NAME"] = str(room / f"preferendum-{Path(here['NAME']).name}")
 
 
 @pytest.fixture(autouse=True, scope="session")

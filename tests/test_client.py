@@ -115,6 +115,58 @@ def test_whatever_breaks_off_is_done_once(web: Web, worker: object, token: str, 
 
 
 @real
+def test_a_function_judges_what_people_judged_in_both_orders_and_goes_on_where_it_ended(
+    web: Web, worker: object, token: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    study = Study.create(web.url, token, title="Rain", compares="summaries")
+    topics = [{"topic_id": f"T{k}", "question": "Rain?", "summaries": [
+        {"system": name, "text": f"{name} rained {k} times."} for name in "abcd"]} for k in range(3)]  # fmt: skip
+    answers = [{"topic": f"T{k}", "of": "summaries", "a": "a", "b": b, "winner": "a", "annotator": "Ann"}
+               for k in range(3) for b in "bc"]  # fmt: skip
+    for name, rows in (("topics", topics), ("preferences", answers)):
+        (file := tmp_path / f"{name}.jsonl").write_bytes(lines(*rows))
+        study.upload(file)
+    seen: list[tuple[str, str]] = []
+
+    def prefer(pair: dict[str, object]) -> tuple[str, float]:
+        seen.append((str(pair["left"]), str(pair["right"])))
+        if len(seen) in (2, 6):
+            raise TimeoutError("the model sleeps")
+        return "left" if str(pair["left"]) < str(pair["right"]) else "right", 0.75
+
+    known = {"model": "m", "prompt": "Which?", "cost": 0.5, "currency": "EUR", "made": ["a"]}
+    told: list[tuple[int, int]] = []
+    asked = {"pairs": "people", "progress": lambda *own: told.append(own), **known}
+    waited: list[float] = []
+    with monkeypatch.context() as patch:
+        patch.setattr(client.time, "sleep", waited.append)
+        first = study.judge(prefer, "m", most_calls=5, **asked)
+    assert first == {"stored": 4, "left": 8, "calls": 5, "cost": 2.5, "stopped": "most_calls"}
+    assert (waited, told[-1]) == ([1.0], (4, 12))
+    assert study.judge(prefer, "m", most_cost=1.0, **asked)["stopped"] == "most_cost"
+    again = Study(study.address, token)  # of another day
+    last = again.judge(prefer, "m", **asked)
+    assert (last["left"], last["stopped"]) == (0, "")
+    assert again.judge(prefer, "m", **asked)["calls"] == 0
+    right = [pair for number, pair in enumerate(seen, 1) if number not in (2, 6)]
+    assert len(right) == len(set(right)) == 12
+    assert {(b, a) for a, b in right} == set(right)
+    rows = [row for row in study.judgments() if row["kind"] == "machine"]
+    assert {(row["annotator"], row["confidence"]) for row in rows} == {("m", 0.75)}
+    assert len({row["assignment"] for row in rows}) == 12
+
+    assert study.judge(lambda _pair: "left", "other", pairs=0.5, both_orders=False, progress=None)["left"] == 0
+    with pytest.raises(ValueError, match="'tie' is none of left, right"):
+        study.judge(lambda _pair: "tie", "ties", pairs="all", tries=2, progress=None)
+    with pytest.raises(ValueError, match="most_cost needs cost"):
+        study.judge(prefer, "m", most_cost=1.0)
+    with pytest.raises(ApiError, match="another name"):
+        study.judge(prefer, "m", progress=None, model="m2")
+    study.wait("judge-cards")
+    assert study.results("judge-cards", judge="m")[0]["n"] == 6
+
+
+@real
 def test_what_the_api_refuses_is_said_in_its_words(web: Web, worker: object, token: str, tmp_path: Path) -> None:
     with pytest.raises(ApiError) as refused:
         Study.create(web.url, token, title="", prior="much")

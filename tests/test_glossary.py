@@ -65,6 +65,7 @@ STAY = {
     "field Remark.said": "previews of uploads are stored with it",
     "module benchmarks.archive.people_decide": "whether people decide a leaderboard: people are meant",
     "heading Next: invite people to judge": "a sentence for newcomers",
+    "heading People alone": "a choice on the board: machines may help them",
     "heading Whose summaries are better? Ask people one easy question.": "a sentence for newcomers",
     "field Summary.person": "of a summary's author: a person, not an annotator",
     "field PreviewSerializer.persons": "of summaries' authors: people, not annotators",

@@ -431,7 +431,7 @@ def test_every_text_column_has_room_for_what_the_formats_take():
 
     assert Topic._meta.get_field("name").max_length >= limits.NAME_CHARACTERS
     assert Topic._meta.get_field("title").max_length >= limits.TITLE_CHARACTERS
-    assert Topic._meta.get_field("question").max_length >= limits.QUESTION_CHARACTERS
+    assert Topic._meta.get_field("question").max_length >= limits.PROMPT_CHARACTERS
     assert System._meta.get_field("name").max_length >= limits.NAME_CHARACTERS
     assert SourceDocument._meta.get_field("name").max_length >= limits.NAME_CHARACTERS
     assert isinstance(SourceDocument._meta.get_field("text"), models.TextField)

@@ -196,20 +196,20 @@ def import_format(copy: Copy) -> None:
         "preferendum/formats/readers/NAME.py",
         '''"""Stars that people gave to summaries, as CSV."""
 
-from typing import BinaryIO
+from collections.abc import Iterable
 
 from preferendum.formats.checks.complaints import Place
 from preferendum.formats.checks.text import name
 from preferendum.formats.readers.draft import Draft
-from preferendum.formats.readers.tables import Columns, number, read_rows
+from preferendum.formats.readers.tables import Columns, Row, number
 from preferendum.formats.records import HumanScore
 
 COLUMNS = Columns(("topic", "system", "stars"))
 
 
-def read_stars(file: BinaryIO, place: Place, draft: Draft) -> None:
+def read_stars(rows: Iterable[tuple[Place, Row]], draft: Draft) -> None:
     """Read each row as a human score of the dimension stars."""
-    for here, row in read_rows(file, place, COLUMNS):
+    for here, row in rows:
         topic, system = name(here.key("topic"), row["topic"]), name(here.key("system"), row["system"])
         stars = number(here.key("stars"), row["stars"])
         if topic and system and stars is not None:
@@ -217,10 +217,10 @@ def read_stars(file: BinaryIO, place: Place, draft: Draft) -> None:
                 return
 ''',
     )
-    path = "preferendum/formats/readers/reading.py"
+    path = "preferendum/formats/readers/columns.py"
     copy.insert(path, "from preferendum.formats.readers.draft", "from preferendum.formats.readers import NAME\n")
-    copy.insert(path, "    late.read_metric_scores: late.", "    NAME.read_stars: NAME.COLUMNS,\n")
-    copy.insert(path, '"scores by metrics (.csv with', '"stars (.csv with topic,system,stars), "\n    ')
+    copy.insert(path, '    Kind("summaries", late.', '    Kind("stars", NAME.COLUMNS, NAME.read_stars),\n')
+    copy.insert("preferendum/formats/readers/reading.py", '"scores by metrics with', '"of stars, "\n    ')
     copy.insert("docs/formats.md", "## Folder or ZIP file", "## Stars\n\n    topic,system,stars\n    rain,lead,4\n\n")
 
 

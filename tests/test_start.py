@@ -79,7 +79,7 @@ def test_each_lock_holds_the_smaller_one_pin_for_pin() -> None:
 @pytest.mark.parametrize(
     ("given", "parts", "rest"),
     [
-        ("", ["processes", "browser", "tables", "results", "alone"], ""),
+        ("", ["processes", "browser", "pages", "tables", "results", "alone"], ""),
         ("tests/formats -k zip", [], "tests/formats -k zip"),
         ("--part tables", ["tables"], ""),
         ("--part tables --part processes tests/faults -x", ["processes", "tables"], "tests/faults -x"),

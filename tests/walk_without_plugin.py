@@ -63,10 +63,10 @@ def walk() -> None:
     done = work_off() | work_off()
     assert {"score_with_metrics", "refit_topic", "rank_study", "report_annotators", "examine_topic"} <= done, done
     topic = scored.topic(study)
-    names = ("study", "leaderboard", "results", "study_annotators", "study_settings", "study_methods", "study_data")
+    names = ("study", "leaderboard", "study_annotators", "study_settings", "study_methods", "study_data")
     pages = [reverse(name, args=[study.pk]) for name in names]
-    pages += [reverse("analysis", args=[study.pk, own.name]) for own in of_study()]
-    pages += [reverse("topic_analysis", args=[study.pk, topic.pk, own.name]) for own in of_topic()]
+    pages += [reverse("analysis", args=[study.pk, own.name]) for own in of_study() if own.page]
+    pages += [reverse("topic_analysis", args=[study.pk, topic.pk, own.name]) for own in of_topic() if own.page]
     client = signed_in(study)
     for page in pages:
         assert client.get(page).status_code == 200, page

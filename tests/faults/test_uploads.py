@@ -116,7 +116,6 @@ BAD: list[tuple[str, bytes, tuple[str, int, str], str]] = [
     ("nul-escaped.jsonl", topic(title="a\0b"), ("nul-escaped.jsonl", 1, "title"), "NUL"),
     ("surrogate.jsonl", topic()[:-1] + b', "title": "\\ud800"}', ("surrogate.jsonl", 1, "title"), "surrogate"),
     ("empty.jsonl", b"\n", ("empty.jsonl", 0, ""), "an empty file"),
-    ("array.jsonl", b"[" + topic() + b"]", ("array.jsonl", 1, ""), "brackets"),
     ("broken.jsonl", topic() + b"\n" + topic()[:-9], ("broken.jsonl", 2, ""), "JSON"),
     ("twice.jsonl", topic() + b"\n" + topic(), ("twice.jsonl", 2, "topic_id"), "second time"),
     ("key-twice.jsonl", topic()[:-1] + b', "topic_id": "U"}', ("key-twice.jsonl", 1, ""), "twice"),
@@ -133,8 +132,8 @@ BAD: list[tuple[str, bytes, tuple[str, int, str], str]] = [
         ("same.jsonl", 1, "documents[1].id"),
         "second time",
     ),
-    ("preferences.csv", b"topic;a;b;winner\nT;d:0;d:1;a\n", ("preferences.csv", 1, ""), "semicolons"),
-    ("tabs.csv", b"topic\ta\tb\twinner\nT\td:0\td:1\ta\n", ("tabs.csv", 1, ""), "tabs"),
+    ("preferences.csv", b"topic;a;b;winner\nT;d:0;d:1\n", ("preferences.csv", 2, ""), "3 values"),
+    ("tabs.csv", b"topic\ta\tb\twinner\nT\td:0\td:1\n", ("tabs.csv", 2, ""), "3 values"),
     ("short.csv", b"topic,a,b,winner\nM1,d1:0,d1:1\n", ("short.csv", 2, ""), "3"),
     ("quote.csv", b'topic,a,b,winner\nM1,"d1:0,d1:1,a\n', ("quote.csv", 2, ""), "quot"),
     ("unknown.csv", b"topic,a,b,winner\nM9,d1:0,d1:1,a\n", ("unknown.csv", 2, "topic"), '"M9"'),
@@ -172,7 +171,9 @@ def test_every_bad_file_is_refused_with_its_reason_and_nobody_falls(web, worker)
         found = uploads[name]
         first = (found["complaints"] or [{"file": "", "line": -1, "field": "", "message": ""}])[0]
         place = (first["file"], first["line"], first["field"])
-        if found["state"] != "refused" or (where != place and name != "noise.bin") or words not in first["message"]:
+        # A table that lacks a column may have it under another name: its page asks.
+        state = "asked" if name == "scores.zip" else "refused"
+        if found["state"] != state or (where != place and name != "noise.bin") or words not in first["message"]:
             wrong.append((name, found["state"], place, first["message"][:200]))
     assert wrong == []
     assert stored() == before

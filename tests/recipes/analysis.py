@@ -14,18 +14,19 @@ pytestmark = pytest.mark.django_db
 @pytest.fixture
 def study() -> Study:
     made = scored.scored_study(metric_names="rouge-1,js")
+    making.store(made, b"topic,system,dimension,score\nrain,off,pyramid,2\n", "scores.csv")
     scored.score_with_metrics(made)
     return made
 
 
-def test_an_analysis_has_a_page_in_the_menu_and_answers_its_question(client: Client, study: Study):
+def test_an_analysis_has_a_page_below_metrics_and_answers_its_question(client: Client, study: Study):
     client.force_login(making.owner(study))
     address = reverse("analysis", args=[study.pk, "counted-scores"])
     page = client.get(address).content.decode()
     assert "How many scores did each metric give?" in page
     assert "Scores by metric" in page
-    assert f'href="{address}"' in client.get(reverse("leaderboard", args=[study.pk])).content.decode()
-    assert "How many scores did each metric give?" in client.get(reverse("results", args=[study.pk])).content.decode()
+    metrics = client.get(reverse("analysis", args=[study.pk, "metric-agreement"])).content.decode()
+    assert f'href="{address}' in metrics
 
 
 def test_an_analysis_is_in_the_api_with_its_tables(study: Study):

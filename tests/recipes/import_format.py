@@ -39,7 +39,7 @@ def test_a_format_is_read_on_the_command_line_in_a_folder_with_others(tmp_path):
     assert HumanScore.objects.filter(dimension="stars").count() == 1
 
 
-def test_a_file_of_no_format_is_told_of_the_new_one(tmp_path):
-    (tmp_path / "none.csv").write_bytes(b"x,y\n1,2\n")
-    with pytest.raises(formats.Refused, match=r"stars \(.csv with topic,system,stars\)"):
+def test_a_file_near_the_new_format_is_told_of_it(tmp_path):
+    (tmp_path / "none.csv").write_bytes(b"topic,stars\nT,2\n")
+    with pytest.raises(formats.Refused, match=r"no column system among.*topic,system,stars for stars"):
         formats.read(tmp_path / "none.csv")
