@@ -47,12 +47,14 @@ def security_contact() -> str:
 TESTING = "pytest" in sys.modules
 SERVING = "gunicorn" in sys.modules
 DATA_DIR = data_folder("build" if TESTING else "data")
-ORIGIN = read_origin()
+ORIGIN, PREFIX = read_origin()
 SECURE = ORIGIN.startswith("https://")
 
 DEBUG = False
 SECRET_KEY = load_secret_key(DATA_DIR)
 SECRET_KEY_FALLBACKS = [key for key in os.environ.get("PREFERENDUM_OLD_SECRET_KEYS", "").split(",") if key]
+# The path below which the site lives, where a host has other sites, too.
+FORCE_SCRIPT_NAME = PREFIX or None
 _host = urlsplit(ORIGIN).hostname or "127.0.0.1"
 ALLOWED_HOSTS = [_host, *(["127.0.0.1", "localhost", "[::1]"] if not SECURE else [])]
 ALLOWED_HOSTS += [host for host in os.environ.get("PREFERENDUM_ALLOWED_HOSTS", "").split(",") if host]
@@ -178,17 +180,21 @@ LOGOUT_REDIRECT_URL = "home"
 SIGN_UP_OPEN = flag("PREFERENDUM_SIGN_UP")
 
 SESSION_ENGINE = "annotate.server.sessions"
-SESSION_COOKIE_NAME = "__Host-session" if SECURE else "session"
+# A cookie of the whole host would be sent to its other sites; `__Host-` allows no path.
+_cookie = ("__Secure-" if PREFIX else "__Host-") if SECURE else ""
+SESSION_COOKIE_PATH = CSRF_COOKIE_PATH = LANGUAGE_COOKIE_PATH = f"{PREFIX}/"
+SESSION_COOKIE_NAME = f"{_cookie}session"
 SESSION_COOKIE_AGE = 14 * 24 * 3600
 SESSION_COOKIE_HTTPONLY = True
 SESSION_COOKIE_SAMESITE = "Lax"
 SESSION_COOKIE_SECURE = SECURE
-CSRF_COOKIE_NAME = "__Host-csrf" if SECURE else "csrf"
+CSRF_COOKIE_NAME = f"{_cookie}csrf"
 CSRF_COOKIE_HTTPONLY = True
 CSRF_COOKIE_SECURE = SECURE
 CSRF_FAILURE_VIEW = "annotate.views.errors.csrf_failure"
 SECURE_SSL_REDIRECT = SECURE
-SECURE_HSTS_SECONDS = 31_536_000 if SECURE else 0
+# What holds for a whole host is for those to say to whom it belongs.
+SECURE_HSTS_SECONDS = 31_536_000 if SECURE and not PREFIX else 0
 SECURE_HSTS_INCLUDE_SUBDOMAINS = SECURE
 SECURE_HSTS_PRELOAD = SECURE
 SECURE_REFERRER_POLICY = "same-origin"
@@ -225,7 +231,7 @@ LANGUAGES = [
 ]
 TIME_ZONE = "UTC"
 
-STATIC_URL = "static/"
+STATIC_URL = f"{PREFIX}/static/"
 STATIC_ROOT = Path(os.environ.get("PREFERENDUM_STATIC", DATA_DIR / "static"))
 STATICFILES_DIRS = [FILES / "static", ("docs", FILES / "docs" / "images")]
 WHITENOISE_ALLOW_ALL_ORIGINS = False  # other sites' pages need none of our files
@@ -262,6 +268,7 @@ SPECTACULAR_SETTINGS = {
     "SWAGGER_UI_DIST": "SIDECAR",
     "SWAGGER_UI_SETTINGS": {"validatorUrl": None},  # the description is sent to no other host
     "COMPONENT_SPLIT_REQUEST": True,
+    "SERVERS": [{"url": PREFIX}] if PREFIX else [],
     "PATH_CONVERTER_OVERRIDES": {"id": int},
     "ENUM_NAME_OVERRIDES": {
         "KindEnum": "annotate.models.judging.Annotator.Kind",

@@ -246,7 +246,8 @@ def test_a_database_that_is_away_is_a_sentence_and_a_fault_of_ours_a_traceback(t
 @pytest.mark.parametrize(
     "origin",
     [
-        *("http://host.example/study", "http://host.example/?a=b", "http://host.example#top", "judge.example.org"),
+        *("http://host.example/a//b", "http://host.example/a/../b", "http://host.example/a%20b"),
+        *("http://host.example/?a=b", "http://host.example#top", "judge.example.org"),
         *("http://ada@host.example", "http://host.example:99999", "http://host.example:0", "http://", "ftp://host"),
         *("http://two hosts", "//host.example", "http://host.example:port"),
     ],
@@ -260,13 +261,14 @@ def test_an_origin_at_which_nobody_would_find_the_site_is_refused(origin: str, m
 @pytest.mark.parametrize(
     ("written", "read"),
     [
-        ("", "http://127.0.0.1:8000"),
-        ("https://Judge.Example.org/", "https://judge.example.org"),
-        ("HTTP://localhost:8123", "http://localhost:8123"),
-        ("http://[::1]:8123/", "http://[::1]:8123"),
+        ("", ("http://127.0.0.1:8000", "")),
+        ("https://Judge.Example.org/", ("https://judge.example.org", "")),
+        ("HTTP://localhost:8123", ("http://localhost:8123", "")),
+        ("http://[::1]:8123/", ("http://[::1]:8123", "")),
+        ("https://Example.org/NLP/judge/", ("https://example.org", "/NLP/judge")),
     ],
 )
-def test_an_origin_is_read_as_browsers_send_it(written: str, read: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_origin_is_read_as_browsers_send_it(written: str, read: tuple[str, str], monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PREFERENDUM_ORIGIN", written)
     assert read_origin() == read
 
@@ -274,8 +276,8 @@ def test_an_origin_is_read_as_browsers_send_it(written: str, read: str, monkeypa
 def test_settings_that_cannot_be_are_a_sentence_before_anything_starts(tmp_path: Path) -> None:
     (file := tmp_path / "file").write_text("no folder")
     wrong = [
-        command("serve", PREFERENDUM_DATA=str(tmp_path), PREFERENDUM_ORIGIN="http://host.example/study"),
-        command("migrate", PREFERENDUM_DATA=str(tmp_path), PREFERENDUM_ORIGIN="http://host.example/study"),
+        command("serve", PREFERENDUM_DATA=str(tmp_path), PREFERENDUM_ORIGIN="http://host.example?study"),
+        command("migrate", PREFERENDUM_DATA=str(tmp_path), PREFERENDUM_ORIGIN="http://host.example?study"),
         command("serve", PREFERENDUM_DATA=str(tmp_path), PREFERENDUM_BIND="unix:/run/site"),
         command("doctor", PREFERENDUM_DATA=str(file)),
     ]
@@ -313,7 +315,7 @@ def test_serve_listens_where_it_is_told_or_bound_or_at_the_port_of_the_origin(
 @pytest.mark.parametrize("bind", [False, True])
 def test_serve_prints_the_address_at_which_it_answers(bind: bool, tmp_path: Path) -> None:
     port, bound = free_port(), free_port()
-    origin = f"http://127.0.0.1:{port}"
+    origin = f"http://127.0.0.1:{port}/judge"
     environment = {"PREFERENDUM_DATA": str(tmp_path), "PREFERENDUM_ORIGIN": origin}
     environment |= {"PREFERENDUM_BIND": f"127.0.0.1:{bound}"} if bind else {}
     serving = command("serve", **environment)
@@ -324,7 +326,7 @@ def test_serve_prints_the_address_at_which_it_answers(bind: bool, tmp_path: Path
             if "Ctrl-C" in line:
                 break
         assert f"Preferendum runs at {origin}/" in said
-        with urllib.request.urlopen(f"http://127.0.0.1:{bound if bind else port}/health/live", timeout=30) as answer:
+        with urllib.request.urlopen(f"http://127.0.0.1:{bound if bind else port}/judge/health/live", timeout=30) as answer:
             assert answer.status == 200
     finally:
         serving.send_signal(signal.SIGINT)

@@ -18,6 +18,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from django.conf import settings
 from gunicorn.workers.base import Worker
 from waitress import wasyncore
 from waitress.adjustments import Adjustments
@@ -218,6 +219,7 @@ class Loop:
         adjustments = Adjustments(
             backlog=backlog,
             ident="",
+            url_prefix=settings.FORCE_SCRIPT_NAME or "",  # for a proxy that passes the whole path on
             max_request_header_size=HEADER,
             max_request_body_size=BODY,
             inbuf_overflow=IN_MEMORY,

@@ -35,12 +35,12 @@ def probes(get_response: Answerer) -> Answerer:
     """Answer `/health/live`, `/health/ready` and scrapers before hosts and TLS are checked: they come from inside."""
 
     def middleware(request: HttpRequest) -> HttpResponse:
-        if request.path == "/health/live":
+        if request.path_info == "/health/live":
             return HttpResponse("ok", content_type=TEXT)
-        if request.path == "/health/ready":
+        if request.path_info == "/health/ready":
             ready = _database_takes_writes()
             return HttpResponse(_worker() if ready else "no database", content_type=TEXT, status=200 if ready else 503)
-        if request.path == "/metrics" and request.method in ("GET", "HEAD") and _is_scraper(request):
+        if request.path_info == "/metrics" and request.method in ("GET", "HEAD") and _is_scraper(request):
             return figures()
         return get_response(request)
 
@@ -89,8 +89,9 @@ def security_headers(get_response: Answerer) -> Answerer:
     """Add Django's headers, and those that it and django-csp leave out; no cache stores a page unless it says so.
 
     Django's own middleware is further inside: it redirects to TLS, which probes skip, and does not see earlier answers.
-    Downloaded files may do nothing if they are opened. Signing out clears this browser's cache and storage, but not its
-    cookies: those of every website of the same domain would be cleared, and the session is gone anyway.
+    Downloaded files may do nothing if they are opened. Signing out clears this browser's cache and storage, unless they
+    are those of other sites of the host, too; not its cookies: those of every website of the same domain would be
+    cleared, and the session is gone anyway.
     """
 
     of_django = SecurityMiddleware(get_response)
@@ -102,7 +103,8 @@ def security_headers(get_response: Answerer) -> Answerer:
         response.headers.setdefault("Cache-Control", "no-store")
         if response.headers.get("Content-Disposition", "").startswith("attachment"):
             response.headers["Content-Security-Policy"] = OF_FILES
-        if request.method == "POST" and request.path == reverse("sign_out") and response.status_code == 302:
+        signs_out = request.method == "POST" and request.path == reverse("sign_out") and response.status_code == 302
+        if signs_out and not settings.FORCE_SCRIPT_NAME:
             response.headers["Clear-Site-Data"] = '"cache", "storage"'
         return response
 

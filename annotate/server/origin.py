@@ -9,22 +9,28 @@ from urllib.parse import urlsplit
 from django.core.exceptions import ImproperlyConfigured
 
 USUAL_HOST, USUAL_PORT = "127.0.0.1", 8000
+#: The segments of its path need no escaping and are no `.` or `..`.
+ADDRESS = re.compile(
+    r"(?P<origin>(?i:https?://(?:[a-z0-9.-]+|\[[a-f0-9:.]+\]))(?::0*(?P<port>[1-9][0-9]{0,4}))?)"
+    r"(?P<path>(?:/[\w~-][\w.~-]*)*)",
+    re.ASCII,
+)
 
 
-def read_origin() -> str:
-    """The address in PREFERENDUM_ORIGIN, in lower case and without a slash at its end.
+def read_origin() -> tuple[str, str]:
+    """The origin in PREFERENDUM_ORIGIN, in lower case, and the path below which the site lives, both without a slash at
+    their end.
 
-    Raises `ImproperlyConfigured` for one at which no browser would find the site.
+    Raises `ImproperlyConfigured` for an address at which no browser would find the site.
     """
     written = os.environ.get("PREFERENDUM_ORIGIN") or f"http://{USUAL_HOST}:{USUAL_PORT}"
-    origin = written.lower().rstrip("/")
-    host = re.fullmatch(r"https?://(?:[a-z0-9.-]+|\[[a-f0-9:.]+\])(?::0*([1-9][0-9]{0,4}))?", origin)
-    if not host or int(host[1] or 1) > 65_535:
+    read = ADDRESS.fullmatch(written.rstrip("/"))
+    if not read or int(read["port"] or 1) > 65_535:
         raise ImproperlyConfigured(
-            f"PREFERENDUM_ORIGIN is {written}; expected was http:// or https:// with a host and perhaps a port, "
-            "such as https://judge.example.org, and no path, user name, ? or #."
+            f"PREFERENDUM_ORIGIN is {written}; expected was http:// or https:// with a host and perhaps a port and a "
+            "path, such as https://judge.example.org or https://example.org/judge, and no user name, ? or #."
         )
-    return origin
+    return read["origin"].lower(), read["path"]
 
 
 def place_to_listen(origin: str, host: str | None, port: int | None) -> tuple[str, int]:

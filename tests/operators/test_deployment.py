@@ -11,6 +11,7 @@ import shutil
 import signal
 import subprocess
 import sys
+import tempfile
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -19,6 +20,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlencode
 
 import psycopg
 import pytest
@@ -27,11 +29,14 @@ from django.core.management import get_commands
 from redis import AuthenticationError, Redis, RedisError
 from ruamel.yaml import YAML
 
+from annotate import invitations
+from annotate.models import Judgment
 from annotate.server import connections, gunicorn
 from benchmarks.serving import Browser, judge_and_show
 from evaluation.app import HARD_LIMIT, app
 from lab.harness.versions import STATIC, WRITTEN_BY, next_version
 from lab.services import PgBouncer, free_port, proxied, running, system_program, wait_until
+from tests import studies
 from tests.conftest import MUST_RUN, ROOT, Processes, stop
 
 COMPOSE: dict[str, Any] = YAML(typ="safe").load((ROOT / "docker-compose.yml").read_text())
@@ -445,6 +450,52 @@ def test_the_proxy_says_who_comes_whatever_visitors_say(processes: Processes) ->
             assert guesses == [404] * 10 + [429], "who makes up addresses is one visitor all the same"
     finally:
         stop(process)
+
+
+@pytest.mark.skipif(
+    not (system_program("nginx") or "proxy" in MUST_RUN), reason="no nginx here (Debian: apt-get install nginx-light)"
+)
+@pytest.mark.usefixtures("transactional_db")
+def test_people_judge_below_a_path_of_a_host_that_has_other_sites(processes: Processes) -> None:
+    """By the lines that operators are told to put into their proxy, at a Unix socket."""
+    study = studies.study()
+    studies.wide_topic(study, 4)
+    link = f"/judge{invitations.invitation_path(invitations.invite(study, study.created_by))}"
+    room = Path(tempfile.mkdtemp())
+    room.chmod(0o755)  # the proxy is somebody else
+    bound, told = f"unix:{room}/web.sock", "unix:/run/preferendum/web.sock"
+    [location] = re.findall(r"^    location /judge/ \{\n.*?^    \}$", DOCS, re.MULTILINE | re.DOTALL)
+    assert f"PREFERENDUM_BIND={told}" in DOCS
+    command = ("gunicorn", "-c", "python:annotate.server.gunicorn", "annotate.wsgi")
+    given = {"PREFERENDUM_BIND": bound, "PREFERENDUM_ORIGIN": "https://example.org/judge", "PREFERENDUM_PROXIES": "1"}
+    process = processes.start("web below a path", *command, **given)
+    sent = {"Host": "example.org", "Origin": "https://example.org"}
+
+    def healthy() -> bool:
+        asked = subprocess.run(["deploy/web-healthy"], cwd=ROOT, env=processes.environment | given, check=False)
+        return asked.returncode == 0
+
+    try:
+        wait_until(healthy, "the website")
+        with proxied(0, location.replace(told, bound).replace("$scheme", "https")) as proxy, ExitStack() as last:
+            browser = Browser("127.0.0.1", proxy)
+            last.callback(browser.connection.close)
+            _status, headers, page = browser.ask("join", "GET", link, **sent)
+            named = re.findall(r'(?:src|href|action|hx-\w+)="(/[^"]*)"', page)
+            assert [address for address in named if not address.startswith("/judge/")] == []
+            assert browser.ask("style", "GET", next(one for one in named if ".css" in one), **sent)[0] == 200
+            [token] = set(re.findall(r'name="csrfmiddlewaretoken" value="(\w+)"', page))
+            form = {"csrfmiddlewaretoken": token, "answer": "left", "revision": "1", "seconds": "3.5"}
+            _status, begun, _page = browser.ask("begin", "POST", link, urlencode(form), **sent)
+            answer = browser.ask("judge", "POST", begun["Location"], urlencode(form), **sent)
+            assert {header["Location"].split("/")[1] for header in (begun, answer[1])} == {"judge"}
+            cookies = [*headers.get_all("Set-Cookie"), *begun.get_all("Set-Cookie")]
+            assert {re.match(r"__Secure-(\w+)=.*; Path=/judge/", cookie)[1] for cookie in cookies} == {"csrf", "session"}  # type: ignore[index]
+            assert "Strict-Transport-Security" not in headers
+    finally:
+        stop(process)
+        shutil.rmtree(room)
+    assert Judgment.objects.count() == 1
 
 
 def test_a_worker_has_room_for_what_its_processes_may_take() -> None:

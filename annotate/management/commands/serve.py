@@ -12,6 +12,7 @@ from urllib.parse import urlsplit
 from django.conf import settings
 from django.core.management import call_command
 from django.core.management.base import BaseCommand, CommandError, CommandParser
+from django.urls import reverse
 
 from annotate.server.origin import place_to_listen
 from annotate.server.supervisor import Program, Supervisor, port_is_free
@@ -41,7 +42,7 @@ class Command(BaseCommand):
         place = f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
         origin = settings.ORIGIN if os.environ.get("PREFERENDUM_ORIGIN") else f"http://{place}"
         environment = os.environ | {
-            "PREFERENDUM_ORIGIN": origin,
+            "PREFERENDUM_ORIGIN": origin + settings.PREFIX,
             "PREFERENDUM_BIND": place,
             "DJANGO_SETTINGS_MODULE": "annotate.settings",
             "OPENBLAS_NUM_THREADS": "1",
@@ -65,7 +66,8 @@ class Command(BaseCommand):
         call_command("collectstatic", interactive=False, verbosity=0)
 
     def welcome(self, origin: str) -> None:
-        self.stdout.write(self.style.SUCCESS(f"\nPreferendum runs at {origin}/\n") + "Ctrl-C stops it.\n")
+        address = origin + reverse("home")
+        self.stdout.write(self.style.SUCCESS(f"\nPreferendum runs at {address}\n") + "Ctrl-C stops it.\n")
 
     def answers(self, address: str) -> bool:
         """Wait until the website answers; False, with a message, if it does not."""
