@@ -313,6 +313,13 @@ def test_a_template_escapes_what_people_wrote(path):
     assert not re.search(r"\|\s*safe\b|\|\s*safeseq\b|autoescape\s+off", text)
 
 
+def test_no_page_or_script_names_an_address_from_the_hosts_root():
+    """The site may live below a path: addresses come from `url` and `static`, or from the page."""
+    ours = [*TEMPLATES, *(ROOT / "templates").rglob("*.txt"), *(ROOT / "static").glob("*.js")]
+    named = {path.name: re.findall(r"""(?:\w=|\(|: ?)["'`]/\w[^"'`]*""", path.read_text()) for path in ours}
+    assert {name: found for name, found in named.items() if found} == {}
+
+
 def test_no_code_marks_text_as_safe_but_what_cleans_markdown_or_draws():
     wrong = [
         f"{path.relative_to(ROOT)}:{node.lineno}"
