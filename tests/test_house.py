@@ -316,7 +316,7 @@ def test_a_template_escapes_what_people_wrote(path):
 def test_no_page_or_script_names_an_address_from_the_hosts_root():
     """The site may live below a path: addresses come from `url` and `static`, or from the page."""
     ours = [*TEMPLATES, *(ROOT / "templates").rglob("*.txt"), *(ROOT / "static").glob("*.js")]
-    named = {path.name: re.findall(r"""(?:\w=|\(|: ?)["'`]/\w[^"'`]*""", path.read_text()) for path in ours}
+    named = {path: re.findall(r"""(?:\w=|\(|: ?)["'`]/\w[^"'`]*""", path.read_text()) for path in ours}
     assert {name: found for name, found in named.items() if found} == {}
 
 
