@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import logging
+from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from functools import partial
+from statistics import fmean
 from typing import Any
 
 from django.db.models import CharField, Exists, F, OuterRef, Q, QuerySet, Subquery, Value
@@ -89,11 +91,11 @@ class Kind:
     turns: bool = False
 
     def rows(
-        self, key: int | None = None, studies: Collection[int] | None = None
+        self, keys: Collection[int] | None = None, studies: Collection[int] | None = None
     ) -> Iterator[tuple[int, int, int, bool]]:
-        """(key, study, version, whether large) of each row that is out of date, or of this one only; of these studies,
+        """(key, study, version, whether large) of each row that is out of date, or of these only; of these studies,
         or of all."""
-        rows = self.behind() if key is None else self.behind().filter(**{self.key: key})
+        rows = self.behind() if keys is None else self.behind().filter(**{f"{self.key}__in": keys})
         if studies is not None:
             rows = rows.filter(**{f"{self.study}__in": studies})
         is_large = self.large or Value(False)
@@ -229,7 +231,7 @@ def is_quick(task: str, key: int) -> bool:
     claim = Claim.objects.filter(name=f"{KINDS[task].claim}:{key}").first()
     if claim is not None and (claim.attempts > 0 or (claim.seconds or 0.0) >= QUICK / 2):
         return False
-    return not any(is_large for *_, is_large in KINDS[task].rows(key))
+    return not any(is_large for *_, is_large in KINDS[task].rows([key]))
 
 
 def may_idle() -> bool:
@@ -237,17 +239,17 @@ def may_idle() -> bool:
     return not Topic.objects.behind().exclude(sentence_set__progress__problem__gt="").exists()
 
 
-def study_to_rank(topic_id: int) -> int | None:
-    """The study of a topic just fitted, to be ranked at once; None while other topics of it are still to be fitted in
+def study_to_rank(topics: Collection[int]) -> int | None:
+    """The study of topics just fitted, to be ranked at once; None while other topics of it are still to be fitted in
     this round.
 
     Where people judge without a pause, all topics are always out of date. One fitted in this round waits for the next.
     """
-    study_id = Topic.objects.filter(pk=topic_id).values_list("study_id", flat=True).first()
+    study_id = Topic.objects.filter(pk__in=topics).values_list("study_id", flat=True).first()
     behind = (
         Topic.objects.behind()
         .filter(study=study_id)
-        .exclude(pk=topic_id)
+        .exclude(pk__in=topics)
         .exclude(sentence_set__progress__problem__gt="")
     )
     now, name = timezone.now(), Concat(Value("topic:"), Cast(OuterRef("pk"), CharField()))
@@ -255,9 +257,10 @@ def study_to_rank(topic_id: int) -> int | None:
     return None if behind.exclude(Exists(ended)).exists() else study_id
 
 
-def find(task: str, key: int) -> tuple[int, int] | None:
-    """The study and version that the task is to be done for; None if there is nothing (left) to do."""
-    return next(((study, version) for _key, study, version, _is_large in KINDS[task].rows(key)), None)
+def find(task: str, *keys: int) -> dict[int, tuple[int, int]]:
+    """The study and version that the task is to be done for, by key; without those where there is nothing (left) to
+    do."""
+    return {key: (study, version) for key, study, version, _is_large in KINDS[task].rows(keys)}
 
 
 def look() -> Agenda:
@@ -347,12 +350,12 @@ def _of(claim: Claim, kind: Kind, key: int, study: int, is_long: bool) -> Work:
 
 
 def _usual(claimed: Iterable[Claim], owners: Mapping[int, int]) -> dict[tuple[str, int, int], float]:
-    """The longest duration of quick work, by kind of claim, owner and study (or any): others of the kind will hardly
-    take longer."""
-    usual: dict[tuple[str, int, int], float] = {}
+    """The mean duration of quick work, by kind of claim, owner and study (or any): others of the kind will take as
+    long. The longest would be that of the first, for which a process loads what the others find there."""
+    several = defaultdict[tuple[str, int, int], list[float]](list)
     for claim in claimed:
         if claim.seconds is not None and claim.seconds < QUICK:
             for study in (claim.study, ANY):
                 what = (claim.name.partition(":")[0], owners.get(claim.study, 0), study)
-                usual[what] = max(claim.seconds, usual.get(what, 0.0))
-    return usual
+                several[what].append(claim.seconds)
+    return {what: fmean(seconds) for what, seconds in several.items()}

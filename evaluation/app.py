@@ -28,6 +28,7 @@ import sys
 import time
 import uuid
 import warnings
+from collections.abc import Sequence
 from typing import Any
 
 import django
@@ -104,11 +105,13 @@ app.conf.update(
 )
 
 
-def publish(work: Work) -> None:
-    """Queue one task. Its id begins with its claim, so that the heartbeat knows what runs here."""
-    soft, hard = (SOFT_LIMIT, HARD_LIMIT) if work.is_long else (QUICK_SOFT, QUICK_HARD)
-    task_id = f"{work.claim} {uuid.uuid4()}"
-    app.send_task("work", (work.task, work.key), task_id=task_id, soft_time_limit=soft, time_limit=hard)
+def publish(works: Sequence[Work]) -> None:
+    """Queue one task for works of one kind. Its id begins with their claims, so that the heartbeat knows what runs
+    here."""
+    soft, hard = (SOFT_LIMIT, HARD_LIMIT) if works[0].is_long else (QUICK_SOFT, QUICK_HARD)
+    task_id = f"{','.join(work.claim for work in works)} {uuid.uuid4()}"
+    of_works = works[0].task, *(work.key for work in works)
+    app.send_task("work", of_works, task_id=task_id, soft_time_limit=soft, time_limit=hard)
 
 
 # Celery warns of root because of pickles, and takes none here (`accept_content`).

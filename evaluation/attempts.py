@@ -6,7 +6,7 @@ import logging
 import signal
 import time
 import uuid
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import partial, wraps
 
@@ -60,23 +60,24 @@ def tell_the_log(_key: int, _problem: str, _is_given_up: bool) -> None:
 
 
 #: The worker's tasks, by their names in `agenda.KINDS`.
-TASKS: dict[str, Callable[[int], None]] = {}
+TASKS: dict[str, Callable[..., None]] = {}
 
 
 def task(
-    tell: Tell = tell_the_log, *, name: str = "", then: Callable[[int], object] | None = None
-) -> Callable[[Callable[[int], object]], Callable[[int], None]]:
-    """Register a function as a task of this name, or its own. `then`: called once its claim is released."""
+    tell: Tell = tell_the_log, *, name: str = "", then: Callable[..., object] | None = None
+) -> Callable[[Callable[..., object]], Callable[..., None]]:
+    """Register a function of one key or several as a task of this name, or its own. `then`: called once its claims are
+    released."""
 
-    def register(work: Callable[[int], object]) -> Callable[[int], None]:
+    def register(work: Callable[..., object]) -> Callable[..., None]:
         own = name or work.__name__
 
         @wraps(work)
-        def attempted(key: int) -> None:
-            attempt(own, key, work, tell)
+        def attempted(*keys: int) -> None:
+            attempt(own, keys, work, tell)
             if then is not None:
-                with within_its_time(own, key):
-                    then(key)
+                with within_its_time(own, keys):
+                    then(*keys)
 
         TASKS[own] = attempted
         return attempted
@@ -84,59 +85,83 @@ def task(
     return register
 
 
-def attempt(task: str, key: int, work: Callable[[int], object], tell: Tell) -> None:
-    """Do the task for one key, if that is out of date, due and not claimed by another."""
-    with within_its_time(task, key):
-        _attempt(task, key, work, tell)
+def attempt(task: str, keys: Sequence[int], work: Callable[..., object], tell: Tell) -> None:
+    """Do the task for those of these keys that are out of date, due and not claimed by another."""
+    with within_its_time(task, keys):
+        wanted = {f"{agenda.KINDS[task].claim}:{key}": (key, *what) for key, what in agenda.find(task, *keys).items()}
+        if not wanted:
+            return
+        with claims.attempts({name: what for name, (_key, *what) in wanted.items()}, _token()) as begun:
+            by_key = {wanted[own.name][0]: own for own in begun}
+            is_first = len(begun) > 1 and all(own.number == 1 for own in begun)
+            if not (is_first and _done_together(task, by_key, work)):
+                for key, own in by_key.items():
+                    _attempt(task, key, own, work, tell)
 
 
 @contextmanager
-def within_its_time(task: str, key: int) -> Iterator[None]:
+def within_its_time(task: str, keys: Sequence[int]) -> Iterator[None]:
     """A task interrupted before it claims anything, or after its claim, only stops: it will be sent again."""
     try:
         with _told_in_time():
             yield
     except SoftTimeLimitExceeded:
         end_stray_transactions()
-        logger.warning("%s %s had no time left beside its work", task, key)
+        logger.warning("%s %s had no time left beside its work", task, " ".join(map(str, keys)))
 
 
-def _attempt(task: str, key: int, work: Callable[[int], object], tell: Tell) -> None:
-    wanted = agenda.find(task, key)
-    if wanted is None:
-        return
-    with claims.attempt(f"{agenda.KINDS[task].claim}:{key}", *wanted, _token()) as begun:
-        if begun is None:
-            return
-        if begun.was_killed and begun.number > 2:
-            tell(key, KILLED % {"times": begun.number - 1}, begun.number > claims.HOPEFUL)
-        start = time.process_time()
-        try:
-            with _told_in_time(), _processor_limited():
-                once_more(partial(work, key))
-        except SoftTimeLimitExceeded:
-            end_stray_transactions()
-            if _is_quick():
-                # The limit runs from before the claim: the time measured since would look quick, again and again.
-                begun.postpone(agenda.QUICK)
-            elif time.process_time() - start < WORK_LIMIT:
-                tell(key, NO_TIME % {"at": f"{begun.outcome['retry_at']:%H:%M}"}, begun.number >= claims.HOPEFUL)
-            else:
-                tell(key, TOO_LONG, True)
-        except UndeterminedTopic as error:
-            begun.wait_for_data()
-            tell(key, UNDETERMINED % {"sentences": error.shown}, True)
-        except TooManySentences as error:
-            begun.wait_for_data()
-            tell(key, TOO_MANY_SENTENCES % {"sentences": error.sentences, "most": error.most}, True)
-        except Exception as error:
-            logger.exception("%s %s failed", task, key)
-            problem = TOO_LARGE if isinstance(error, MemoryError) else BROKEN % {"error": _in_a_line(error)}
-            tell(key, problem, begun.number >= claims.HOPEFUL)
+def _done_together(task: str, begun: Mapping[int, claims.Attempt], work: Callable[..., object]) -> bool:
+    """Whether quick work for several keys was done at once. If it fails, each is tried alone and tells why; but if the
+    machine was too busy, all of it becomes long work."""
+    start = time.process_time()
+    try:
+        with _told_in_time(), _processor_limited():
+            once_more(partial(work, *begun))
+    except SoftTimeLimitExceeded:
+        end_stray_transactions()
+        if time.process_time() - start >= agenda.QUICK / 2:
+            return False
+        for own in begun.values():
+            own.postpone(agenda.QUICK)
+    except Exception:
+        logger.info("%s %s failed, each is tried alone", task, " ".join(map(str, begun)))
+        return False
+    else:
+        for own in begun.values():
+            own.succeed()
+    return True
+
+
+def _attempt(task: str, key: int, begun: claims.Attempt, work: Callable[..., object], tell: Tell) -> None:
+    if begun.was_killed and begun.number > 2:
+        tell(key, KILLED % {"times": begun.number - 1}, begun.number > claims.HOPEFUL)
+    start = time.process_time()
+    try:
+        with _told_in_time(), _processor_limited():
+            once_more(partial(work, key))
+    except SoftTimeLimitExceeded:
+        end_stray_transactions()
+        if _is_quick():
+            # The limit runs from before the claim: the time measured since would look quick, again and again.
+            begun.postpone(agenda.QUICK)
+        elif time.process_time() - start < WORK_LIMIT:
+            tell(key, NO_TIME % {"at": f"{begun.outcome['retry_at']:%H:%M}"}, begun.number >= claims.HOPEFUL)
         else:
-            if begun.number > 1:
-                tell(key, "", False)
-            begun.succeed()
+            tell(key, TOO_LONG, True)
+    except UndeterminedTopic as error:
+        begun.wait_for_data()
+        tell(key, UNDETERMINED % {"sentences": error.shown}, True)
+    except TooManySentences as error:
+        begun.wait_for_data()
+        tell(key, TOO_MANY_SENTENCES % {"sentences": error.sentences, "most": error.most}, True)
+    except Exception as error:
+        logger.exception("%s %s failed", task, key)
+        problem = TOO_LARGE if isinstance(error, MemoryError) else BROKEN % {"error": _in_a_line(error)}
+        tell(key, problem, begun.number >= claims.HOPEFUL)
+    else:
+        if begun.number > 1:
+            tell(key, "", False)
+        begun.succeed()
 
 
 @contextmanager

@@ -8,14 +8,14 @@ from __future__ import annotations
 
 import time
 import uuid
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import Any
 
-from django.db import IntegrityError, transaction
-from django.db.models import F, Q
+from django.db import transaction
+from django.db.models import F
 from django.utils import timezone
 
 from annotate.models import Claim, WorkerPulse
@@ -62,43 +62,72 @@ class Attempt:
 @contextmanager
 def attempt(name: str, study: int = 0, version: int = 0, token: uuid.UUID | None = None) -> Iterator[Attempt | None]:
     """Claim the named work of a study and count an attempt at this data version; None if another has claimed it or it
-    must wait.
+    must wait."""
+    with attempts({name: (study, version)}, token) as begun:
+        yield next(iter(begun), None)
+
+
+@contextmanager
+def attempts(wanted: Mapping[str, tuple[int, int]], token: uuid.UUID | None = None) -> Iterator[list[Attempt]]:
+    """Claim work as `attempt` does, by name each of a study at a data version; the attempts that have begun.
 
     `token`: identifies the claimant. A task redelivered after its process died has the same token and resumes its
-    claim.
+    claims.
     """
-    begun = _begin(name, study, version, token or uuid.uuid4())
+    token = token or uuid.uuid4()
+    begun = _begin(wanted, token)
     start = time.monotonic()
     try:
         yield begun
     finally:
-        if begun is not None:
+        seconds = (time.monotonic() - start) / max(len(begun), 1)
+        for outcome, names in _by_outcome(begun):
             # Void from its start, so that setting the clock back cannot revive it.
-            ended = {"until": F("since"), "seconds": time.monotonic() - start, **begun.outcome}
-            Claim.objects.filter(name=name, token=begun.token).update(**ended)
+            ended = {"until": F("since"), "seconds": seconds, **outcome}
+            Claim.objects.filter(name__in=names, token=token).update(**ended)
 
 
-def _begin(name: str, study: int, version: int, token: uuid.UUID) -> Attempt | None:
+def _by_outcome(begun: Iterable[Attempt]) -> list[tuple[dict[str, Any], list[str]]]:
+    """The names of attempts that ended alike."""
+    alike: list[tuple[dict[str, Any], list[str]]] = []
+    for own in begun:
+        names = next((names for outcome, names in alike if outcome == own.outcome), None)
+        if names is None:
+            alike.append((own.outcome, names := []))
+        names.append(own.name)
+    return alike
+
+
+def _begin(wanted: Mapping[str, tuple[int, int]], token: uuid.UUID) -> list[Attempt]:
     now = timezone.now()
-    begun = {"study": study, "token": token, "since": now, "until": now + LASTING, "version": version}
-    claim = Claim.objects.filter(name=name).first()
-    if claim is None:
-        try:
-            with transaction.atomic():
-                Claim.objects.create(name=name, attempts=1, **begun)
-        except IntegrityError:
-            return None
-        return Attempt(name, token, 1, was_killed=False)
-    if not is_due(claim, version, now):
-        return None
-    number = claim.attempts + 1
-    # After one killed attempt the next starts at once.
-    begun |= {"attempts": number, "retry_at": now + pause(number) if claim.attempts else None}
-    # Expired; or further ahead than claims ever are, because the clock was set back.
-    is_void = Q(until__lte=now) | Q(until__gt=now + LASTING)
-    if not Claim.objects.filter(is_void | Q(token=token), pk=claim.pk).update(**begun):
-        return None
-    return Attempt(name, token, number, was_killed=claim.until > claim.since)
+    with transaction.atomic():
+        known = Claim.objects.select_for_update().filter(name__in=wanted).order_by("name")
+        if new := sorted(wanted.keys() - {claim.name for claim in known}):
+            void = (Claim(name=name, token=token, since=now, until=now) for name in new)
+            Claim.objects.bulk_create(void, ignore_conflicts=True)  # another process may be faster
+            known = known.all()
+        free = [claim for claim in known if claim.token == token or not is_held(claim, now)]
+        due = [claim for claim in free if is_due(claim, wanted[claim.name][1], now)]
+        begun = [Attempt(own.name, token, own.attempts + 1, was_killed=own.until > own.since) for own in due]
+        if begun:
+            rows = [_begun(own, *wanted[own.name], now) for own in begun]
+            changed = ["study", "version", "token", "since", "until", "attempts", "retry_at"]
+            Claim.objects.bulk_create(rows, update_conflicts=True, unique_fields=["name"], update_fields=changed)
+    return begun
+
+
+def _begun(own: Attempt, study: int, version: int, now: datetime) -> Claim:
+    return Claim(
+        name=own.name,
+        study=study,
+        version=version,
+        token=own.token,
+        since=now,
+        until=now + LASTING,
+        attempts=own.number,
+        # After one killed attempt the next starts at once.
+        retry_at=now + pause(own.number) if own.number > 1 else None,
+    )
 
 
 def is_held(claim: Claim, now: datetime) -> bool:

@@ -33,6 +33,9 @@ chance = random.SystemRandom()  # forked workers must not draw alike
 BEAT_SECONDS = 1.0
 #: Tasks sent once a round for the same key.
 ONCE_A_ROUND = ("refit_topic", "rank_study")
+#: Seconds of fits, and their number, in one message: no other work waits longer for them, nor an answer for the
+#: transaction that stores them.
+TOGETHER, MOST_TOGETHER = 0.5, 16
 PULSE_SECONDS = 2.0
 #: How often expired limits (wrong passwords), answers, sessions and removals are deleted.
 FORGET_SECONDS = 60.0
@@ -57,7 +60,7 @@ class Heartbeat(threading.Thread):
     So an owner's quick work waits for one turn of other owners' quick work, and for nothing else.
     """
 
-    def __init__(self, publish: Callable[[Work], object], *, alone: bool) -> None:
+    def __init__(self, publish: Callable[[Sequence[Work]], object], *, alone: bool) -> None:
         super().__init__(name="heartbeat", daemon=True)
         self.stopping = threading.Event()
         self.name_of_process = f"{socket.gethostname()}:{os.getpid()}"
@@ -128,11 +131,10 @@ class Heartbeat(threading.Thread):
             for claim, (mark, at) in self._sent.items()
             if since.get(claim, _GONE) == mark and now - at < LOST_SECONDS
         }
-        for work in self._choose(agenda, self._new(agenda, now)):
-            self._publish_or_wait(work, now)
-            self._sent[work.claim] = (work.since, now)
-            if work.task in ONCE_A_ROUND:
-                self._done_this_round.add(work.claim)
+        for works in _together(self._choose(agenda, self._new(agenda, now))):
+            self._publish_or_wait(works, now)
+            self._sent |= {work.claim: (work.since, now) for work in works}
+            self._done_this_round |= {work.claim for work in works if work.task in ONCE_A_ROUND}
         self._notice_deafness(agenda, now)
 
     def _new(self, agenda: Agenda, now: float) -> list[Work]:
@@ -162,9 +164,9 @@ class Heartbeat(threading.Thread):
         chosen += [work for work, _place in zip(long, range(places), strict=False)]
         return _our_share(chosen, workers)
 
-    def _publish_or_wait(self, work: Work, now: float) -> None:
+    def _publish_or_wait(self, works: Sequence[Work], now: float) -> None:
         try:
-            self._publish(work)
+            self._publish(works)
         except Exception:
             self._heard_at, self._idle_beats = now, 0  # a broker that is away does not make this worker deaf
             raise
@@ -196,6 +198,22 @@ def _one_unknown(whose: Whose, works: Iterable[Work]) -> Iterator[Work]:
             yield work
 
 
+def _together(works: Iterable[Work]) -> list[list[Work]]:
+    """The works by messages: quick fits of one study's topics are loaded and stored together, as many as take
+    `TOGETHER` seconds, in the place of the first."""
+    messages: list[list[Work]] = []
+    of_study: dict[int, list[Work]] = {}
+    for work in works:
+        is_joined = work.task == "refit_topic" and not work.is_long
+        message = of_study.get(work.study, []) if is_joined else []
+        if not message or sum(map(cost, message)) + cost(work) > TOGETHER or len(message) == MOST_TOGETHER:
+            messages.append(message := [])
+        message.append(work)
+        if is_joined:
+            of_study[work.study] = message
+    return messages
+
+
 def _our_share(works: list[Work], workers: int) -> list[Work]:
     """A random share: all workers together do all of it, and little should be sent by two of them."""
     ours = -(-len(works) // workers)
@@ -204,7 +222,7 @@ def _our_share(works: list[Work], workers: int) -> list[Work]:
 
 def claims_at_work() -> set[str]:
     """The claims of the tasks running in this process."""
-    return {str(request.id).partition(" ")[0] for request in _snapshot(state.active_requests)}
+    return {claim for one in _snapshot(state.active_requests) for claim in str(one.id).partition(" ")[0].split(",")}
 
 
 def _snapshot(requests: Iterable[Any]) -> list[Any]:

@@ -96,9 +96,9 @@ def _take_turn(steps: Iterable[object], seconds: float) -> None:
 
 
 @shared_task(name="work")
-def work(task: str, key: int) -> None:
-    """The only task in the queue: do the work of this kind for one key."""
-    TASKS[task](key)
+def work(task: str, *keys: int) -> None:
+    """The only task in the queue: do the work of this kind for one key, or for several."""
+    TASKS[task](*keys)
 
 
 #: What was requested and is not tried again.
@@ -124,15 +124,15 @@ def _note(analysis: str) -> Tell:
     return lambda key, problem, _is_given_up: records.note(key, analysis, problem=problem)
 
 
-def _go_on(topic_id: int) -> None:
-    """Rank the study and draw the topic's curve, if that is quick and nothing else waits."""
-    study_id = agenda.study_to_rank(topic_id)
+def _go_on(*topic_ids: int) -> None:
+    """Rank the study and draw the curve of a single topic, if that is quick and nothing else waits."""
+    study_id = agenda.study_to_rank(topic_ids)
     if study_id is None:  # topics wait
         return
     if agenda.is_quick("rank_study", study_id):
         rank_study(study_id)
-    if agenda.may_idle() and agenda.is_quick("draw_curve", topic_id):
-        draw_curve(topic_id)
+    if len(topic_ids) == 1 and agenda.may_idle() and agenda.is_quick("draw_curve", *topic_ids):
+        draw_curve(*topic_ids)
 
 
 @task(records.note_topic_problem)
@@ -399,27 +399,28 @@ for _work in works():
 
 
 @task(records.note_topic_problem, then=_go_on)
-def refit_topic(topic_id: int) -> None:
-    """Fit and score a topic from its judgments so far; then rank the study's systems, if nothing else waits."""
+def refit_topic(*topic_ids: int) -> None:
+    """Fit and score topics from their judgments so far; then rank the study's systems, if nothing else waits."""
+    snapshots = records.load_several(topic_ids, split)
+    filled = records.pairs_filled([own for own in snapshots if own.random_share < 1])
+    records.save_results([_fitted(own, filled.get(own.topic_id, set())) for own in snapshots])
+
+
+def _fitted(snapshot: records.Snapshot, filled: Set[tuple[int, int]]) -> records.Fitted:
+    if not len(snapshot.evidence.judgments):
+        return records.Fitted(snapshot, {})
     began = time.perf_counter()
-    snapshot = records.load_evidence(topic_id, split)
-    if snapshot is None:
-        return
-    if len(snapshot.evidence.judgments):
-        result = _evaluate(snapshot)
-        results = {ScoredBy.RECOMMENDED: result} | _as_published(snapshot, result)
-        to_ask = _to_ask(snapshot, result)
-        records.save_results(snapshot, results, time.perf_counter() - began, to_ask)
-    else:
-        records.save_nothing(snapshot)
+    result = _evaluate(snapshot)
+    results = {ScoredBy.RECOMMENDED: result} | _as_published(snapshot, result)
+    to_ask = _to_ask(snapshot, result, filled)
+    return records.Fitted(snapshot, results, time.perf_counter() - began, to_ask)
 
 
-def _to_ask(snapshot: records.Snapshot, result: TopicResult) -> asking.Queue:
+def _to_ask(snapshot: records.Snapshot, result: TopicResult, filled: Set[tuple[int, int]]) -> asking.Queue:
     """The pairs that are most informative now: about systems or, without any, about sentences. No pairs, and so random
     ones, if the study wants only these, or if systems may still be added."""
     if snapshot.random_share >= 1 or result.errors is None:
         return asking.NO_PAIRS
-    filled = records.pairs_filled(snapshot)
     seed = snapshot.seed, snapshot.topic_id, snapshot.data_version
     texts = _texts(snapshot.evidence, snapshot.settings)["texts"]
     if isinstance(texts, SharedWords) and len(texts.systems) > 1:

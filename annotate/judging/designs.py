@@ -3,11 +3,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable
-from contextlib import suppress
+from collections.abc import Collection, Iterable, Mapping
 from functools import cache
-
-from django.db import IntegrityError, transaction
 
 from annotate.models import Design, Summary
 
@@ -28,29 +25,36 @@ class Numbers:
 
 def number_of(item_set_id: int, systems: tuple[str, ...] | None = None) -> int:
     """The item set's design number for these systems (None: all that it has); a new one if necessary."""
-    wanted = _systems_of(item_set_id) if systems is None else tuple(sorted(systems))
+    return numbers_of({item_set_id: _systems_of(item_set_id) if systems is None else systems})[item_set_id]
+
+
+def numbers_of(systems: Mapping[int, Collection[str]]) -> dict[int, int]:
+    """The design numbers of item sets for these systems of each; new ones if necessary."""
+    wanted = {key: tuple(sorted(names)) for key, names in systems.items()}
     while True:
-        numbers = {names: number for number, names in systems_by_number(item_set_id).items()}
-        if wanted in numbers:
-            return numbers[wanted]
-        with suppress(IntegrityError), transaction.atomic():  # another process may add one at this moment
-            Design.objects.create(item_set_id=item_set_id, number=len(numbers), systems=wanted)
+        known = {key: {names: n for n, names in own.items()} for key, own in systems_by_number(wanted).items()}
+        missing = [key for key, names in wanted.items() if names not in known[key]]
+        if not missing:
+            return {key: known[key][names] for key, names in wanted.items()}
+        # Another process may add one of these at this moment.
+        new = [Design(item_set_id=key, number=len(known[key]), systems=wanted[key]) for key in missing]
+        Design.objects.bulk_create(new, ignore_conflicts=True)
 
 
-def systems_by_number(item_set_id: int) -> dict[int, tuple[str, ...]]:
-    """The names of the systems by the set's design numbers."""
-    rows = Design.objects.filter(item_set=item_set_id).values_list("number", "systems")
-    return {number: tuple(systems) for number, systems in rows}
+def systems_by_number(item_sets: Collection[int]) -> dict[int, dict[int, tuple[str, ...]]]:
+    """The names of the systems by item set and by its design numbers."""
+    numbers: dict[int, dict[int, tuple[str, ...]]] = {key: {} for key in item_sets}
+    rows = Design.objects.filter(item_set__in=numbers).values_list("item_set", "number", "systems")
+    for key, number, names in rows:
+        numbers[key][number] = tuple(names)
+    return numbers
 
 
 def systems_to_name(item_sets: Collection[int]) -> dict[int, dict[int, tuple[str, ...]]]:
     """The names of the systems by item set and by its design numbers, without the design of all systems that the topic
     has now: a file need not name these.
     """
-    numbers: dict[int, dict[int, tuple[str, ...]]] = {key: {} for key in item_sets}
-    rows = Design.objects.filter(item_set__in=item_sets).values_list("item_set", "number", "systems")
-    for key, number, systems in rows:
-        numbers[key][number] = tuple(systems)
+    numbers = systems_by_number(item_sets)
     every: dict[int, list[str]] = {key: [] for key, own in numbers.items() if own}
     if every:
         summaries = Summary.objects.filter(topic__in=every).order_by()

@@ -39,9 +39,10 @@ class ScoredBy(models.TextChoices):
 
 
 class FitQuerySet(models.QuerySet["Fit"]):
-    def newest(self, scored_by: str = ScoredBy.RECOMMENDED) -> Self:
-        """The fit of each item set whose utilities and scores are kept."""
-        return self.filter(data_version=models.F("item_set__progress__fitted_version"), scored_by=scored_by)
+    def newest(self, *scored_by: str) -> Self:
+        """The fit of each item set whose utilities and scores are kept, by these ways of scoring or as recommended."""
+        ways = scored_by or (ScoredBy.RECOMMENDED,)
+        return self.filter(data_version=models.F("item_set__progress__fitted_version"), scored_by__in=ways)
 
 
 class Compared(models.Model):

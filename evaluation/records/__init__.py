@@ -17,7 +17,7 @@ from evaluation.records.diagnostics import (
     load_judged,
     save_topic_examination,
 )
-from evaluation.records.evidence import Snapshot, load_evidence
+from evaluation.records.evidence import Snapshot, load_evidence, load_several
 from evaluation.records.groups import Groups, load_groups
 from evaluation.records.judge_cards import MachineAnswers, load_machines
 from evaluation.records.metrics import (
@@ -27,13 +27,13 @@ from evaluation.records.metrics import (
     save_metric_scores,
 )
 from evaluation.records.results import (
+    Fitted,
     load_standings,
     note_ranking_problem,
     note_topic_problem,
     owes_curve,
     problems_of,
     save_curve,
-    save_nothing,
     save_ranking,
     save_results,
     standings_by_topic,

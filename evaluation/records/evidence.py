@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections import defaultdict
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain
+from typing import Any
 
 import numpy as np
 from django.db.models import QuerySet
 
 from annotate.database.snapshot import snapshot
 from annotate.judging.designs import systems_by_number
-from annotate.models import Annotator, Assignment, Item, Judgment, Study, Summary, Topic
+from annotate.models import Assignment, Item, Judgment, Study, Summary, Topic
 from annotate.reports import rests_on
 from preferendum.compared_sentences import Compared, Row, compared_sentences
 from preferendum.evidence import Evidence, Judgments, Settings, SummaryText
@@ -61,28 +63,56 @@ def load_evidence(
     """What a fit of the topic rests on, without its references; None if the topic is gone or not prepared.
 
     Annotators `but` are left out; annotators `also` are included although they are excluded; a `kind` of annotators, if
-    given, counts alone. Everything is read as it was at one moment, and no transaction is open once the mathematics
-    begins.
+    given, counts alone.
+    """
+    return next(iter(load_several([topic_id], split, but, also, kind)), None)
+
+
+def load_several(
+    topic_ids: Collection[int], split: Split, but: Collection[int] = (), also: Collection[int] = (), kind: str = ""
+) -> list[Snapshot]:
+    """What fits of these topics rest on, as `load_evidence` tells of one, in as many queries as that.
+
+    Everything is read as it was at one moment, and no transaction is open once the mathematics begins.
     """
     with snapshot():
-        return _load(topic_id, split, but, Judgment.objects.counted(also, kind))
+        counted = Judgment.objects.counted(also, kind).exclude(assignment__annotator__in=list(but))
+        return _load(topic_ids, split, counted)
 
 
-def _load(topic_id: int, split: Split, but: Collection[int], counted: QuerySet[Judgment]) -> Snapshot | None:
-    rows = Topic.objects.select_related("study", "sentence_set__tally")
-    topic = rows.filter(pk=topic_id, sentence_set__tally__isnull=False, cut_version__gt=0).first()
-    if topic is None:
-        return None
+def _load(topic_ids: Collection[int], split: Split, counted: QuerySet[Judgment]) -> list[Snapshot]:
+    rows = Topic.objects.select_related("study", "sentence_set__tally").order_by("pk")
+    topics = list(rows.filter(pk__in=topic_ids, sentence_set__tally__isnull=False, cut_version__gt=0))
+    keys = [topic.pk for topic in topics]
+    sentences, designs, judged = _sentences(keys), systems_by_number(keys), rests_on.count_judged(keys)
+    judgments = _by_topic(counted.filter(assignment__item_set__in=keys).values_list(*COLUMNS))
+    by_system = Summary.objects.filter(topic__in=keys).order_by("system__name")
+    summaries = _by_topic(by_system.values_list("topic_id", "pk", "system__name", "text", "sentences"))
+    return [
+        _snapshot(topic, split, sentences[key], judgments[key], designs[key], summaries[key], judged[key])
+        for key, topic in zip(keys, topics, strict=True)
+    ]
+
+
+def _by_topic(rows: Iterable[tuple[Any, ...]]) -> dict[int, list[tuple[Any, ...]]]:
+    """The rows without their first column, the key of the topic, by this key."""
+    by_topic = defaultdict[int, list[tuple[Any, ...]]](list)
+    for key, *row in rows:
+        by_topic[key].append(tuple(row))
+    return by_topic
+
+
+def _snapshot(
+    topic: Topic,
+    split: Split,
+    sentences: Compared[int],
+    answers: Sequence[tuple[Any, ...]],
+    drawn_for: Mapping[int, tuple[str, ...]],
+    summaries: Sequence[tuple[Any, ...]],
+    judged: Sequence[rests_on.Group],
+) -> Snapshot:
     study, language = topic.study, topic.language or topic.study.language
-    sentences = _sentences(topic)
-    keys = tuple(row.key for row in sentences.rows)
-    of_topic = counted.filter(assignment__item_set=topic_id)
-    drawn_for = systems_by_number(topic_id)
-    judgments, annotators, judged = _judgments(of_topic, sentences.places, but, drawn_for)
-    kinds = Annotator.objects.filter(pk__in=annotators).values_list("pk", "kind", "is_unnamed")
-    who = {key: (kind, is_unnamed) for key, kind, is_unnamed in kinds}
-    by_system = Summary.objects.filter(topic=topic).order_by("system__name")
-    summaries = list(by_system.values_list("pk", "system__name", "text", "sentences"))
+    judgments, annotators, keys = _judgments(answers, sentences.places, drawn_for)
     evidence = Evidence(
         topic_id=topic.name,
         sentence_ids=tuple(row.name for row in sentences.rows),
@@ -93,81 +123,88 @@ def _load(topic_id: int, split: Split, but: Collection[int], counted: QuerySet[J
             for _, system, text, cut in summaries
         ),
         language=language,
-        kinds=tuple(who[key][0] for key in annotators),
-        annotators=() if any(is_unnamed for _kind, is_unnamed in who.values()) else annotators,
+        kinds=tuple(kind for kind, _is_unnamed in annotators.values()),
+        annotators=() if any(is_unnamed for _kind, is_unnamed in annotators.values()) else tuple(annotators),
     )
     return Snapshot(
-        topic_id=topic_id,
+        topic_id=topic.pk,
         data_version=topic.sentence_set.tally.data_version,
         cut_version=topic.cut_version,
         evidence=evidence,
         settings=settings_of(study),
         seed=study.seed,
-        sentence_keys=keys,
+        sentence_keys=tuple(row.key for row in sentences.rows),
         summary_keys=tuple(pk for pk, *_ in summaries),
-        annotator_keys=annotators,
-        judgment_keys=judged,
+        annotator_keys=tuple(annotators),
+        judgment_keys=keys,
         random_share=study.random_share,
         leading=study.leading_kind,
         counted_kinds=study.counted_kinds,
         left_out=sentences.left_out,
         stop_rule=StopRule(study.judgments_per_topic) if study.stop_rule else None,
-        judged=rests_on.count_judged([topic_id])[topic_id],
+        judged=judged,
     )
 
 
-def _sentences(topic: Topic) -> Compared[int]:
-    in_order = Item.objects.filter(item_set=topic.pk).order_by("position")
-    columns = in_order.values_list("pk", "document__name", "index", "text", "not_judged")
-    rows = [Row(pk, f"{document}:{index}", text, mark) for pk, document, index, text, mark in columns]
-    return compared_sentences(rows, _judged(topic) if any(row.not_judged for row in rows) else set())
+def _sentences(topics: Collection[int]) -> dict[int, Compared[int]]:
+    in_order = Item.objects.filter(item_set__in=topics).order_by("position")
+    columns = in_order.values_list("item_set_id", "pk", "document__name", "index", "text", "not_judged")
+    of_topics = {
+        key: [Row(pk, f"{document}:{index}", text, mark) for pk, document, index, text, mark in own]
+        for key, own in ({key: [] for key in topics} | _by_topic(columns)).items()
+    }
+    marked = [key for key, rows in of_topics.items() if any(row.not_judged for row in rows)]
+    judged = _judged(marked) if marked else set()
+    return {key: compared_sentences(rows, judged) for key, rows in of_topics.items()}
 
 
-def _judged(topic: Topic) -> set[int]:
-    """The keys of the topic's sentences that were judged, whether the judgments count or not."""
-    answered = Assignment.objects.lasting().filter(item_set=topic.pk, state=Assignment.State.JUDGED).order_by()
+def _judged(topics: Collection[int]) -> set[int]:
+    """The keys of the topics' sentences that were judged, whether the judgments count or not."""
+    answered = Assignment.objects.lasting().filter(item_set__in=topics, state=Assignment.State.JUDGED).order_by()
     return set(chain(*answered.values_list("pair__first_id", "pair__second_id").distinct()))
 
 
 COLUMNS = (
+    "assignment__item_set_id",
     "pk",
     "answer",
     "assignment__swapped",
     "assignment__pair__first_id",
     "assignment__pair__second_id",
     "assignment__annotator_id",
+    "assignment__annotator__kind",
+    "assignment__annotator__is_unnamed",
     "assignment__design_weight",
     "assignment__drawn_for",
 )
 
 
 def _judgments(
-    counted: QuerySet[Judgment], index: dict[int, int], but: Collection[int], systems: Mapping[int, tuple[str, ...]]
-) -> tuple[Judgments, tuple[int, ...], tuple[int, ...]]:
-    """The judgments that count, in the order they were stored; the keys of their annotators, in that of their first
-    ones; their primary keys.
+    answers: Sequence[tuple[Any, ...]], index: Mapping[int, int], systems: Mapping[int, tuple[str, ...]]
+) -> tuple[Judgments, dict[int, tuple[str, bool]], tuple[int, ...]]:
+    """The judgments that count, in the order they were stored; of their annotators, in that of their first ones, the
+    kind and whether they are unnamed; their primary keys.
 
     A sentence against its own copy says nothing and is left out. `systems`: those that pairs were drawn for, by number.
     """
-    if but:
-        counted = counted.exclude(assignment__annotator__in=list(but))
-    rows = [row for row in counted.values_list(*COLUMNS) if index[row[3]] != index[row[4]]]
-    columns = zip(*rows, strict=True) if rows else ((),) * len(COLUMNS)
-    keys, answers, swapped, firsts, seconds, annotators, design, drawn_for = columns
+    rows = [row for row in answers if index[row[3]] != index[row[4]]]
+    columns = zip(*rows, strict=True) if rows else ((),) * (len(COLUMNS) - 1)
+    keys, given, swapped, firsts, seconds, annotators, kinds, are_unnamed, design, drawn_for = columns
     first = np.array([index[key] for key in firsts], dtype=np.int64)
     second = np.array([index[key] for key in seconds], dtype=np.int64)
     turned = np.array(swapped, dtype=np.bool_)
-    numbers = {key: number for number, key in enumerate(dict.fromkeys(annotators))}
+    who = dict(zip(annotators, zip(kinds, are_unnamed, strict=True), strict=True))
+    numbers = {key: number for number, key in enumerate(who)}
     judgments = Judgments(
         a=np.where(turned, second, first),
         b=np.where(turned, first, second),
-        outcome=np.array([SHARES[answer] for answer in answers], dtype=np.float64),
+        outcome=np.array([SHARES[answer] for answer in given], dtype=np.float64),
         weight=np.ones(len(rows)),
         annotator=np.array([numbers[key] for key in annotators], dtype=np.int64),
         design=np.array(design, dtype=np.float64),
         drawn_for=np.fromiter((systems.get(number) for number in drawn_for), np.object_, len(rows)),
     )
-    return judgments, tuple(numbers), keys
+    return judgments, who, keys
 
 
 def settings_of(study: Study) -> Settings:

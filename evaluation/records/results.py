@@ -75,81 +75,122 @@ NOT_KEPT: Mapping[str, Any] = {
 }
 
 
-def save_results(snapshot: Snapshot, results: Results, seconds: float, to_ask: Queue = NO_PAIRS) -> bool:
-    """Publish the fits of a topic with utilities, scores and the pairs to suggest, all at once; if these or newer ones
-    are there, discard them and return False.
+@dataclass(frozen=True, slots=True)
+class Fitted:
+    """The results of a topic by `ScoredBy`, none where no judgment counts; the seconds that they took; the pairs to
+    suggest."""
+
+    snapshot: Snapshot
+    results: Results
+    seconds: float = 0.0
+    to_ask: Queue = NO_PAIRS
+
+
+def save_results(fits: Sequence[Fitted]) -> int:
+    """Publish the fits of topics with utilities, scores and the pairs to suggest, all at once; discard those of topics
+    where these or newer ones are there. The number of those published.
 
     Their curves are those of the previous fits with one more point; `save_curve` fills the gaps.
     """
-    compared = {
-        scored_by: _compared(result, snapshot.stop_rule if scored_by == ScoredBy.RECOMMENDED else None)
-        for scored_by, result in results.items()
-    }
+    rows = {own.snapshot.topic_id: _rows(own) for own in fits}
     with transaction.atomic():
-        if not _is_news(snapshot):
-            return False
-        for scored_by, result in results.items():
-            _publish(snapshot, scored_by, result, seconds, compared[scored_by])
-        if snapshot.left_out:
-            Utility.objects.filter(sentence__in=snapshot.left_out).delete()
-        replace_suggestions(snapshot, to_ask)
-    return True
+        same = _same(fits)
+        progress = (ItemSetProgress(item_set_id=own.snapshot.topic_id) for own in same)
+        ItemSetProgress.objects.bulk_create(progress, ignore_conflicts=True)
+        before = _newest_fits([own.snapshot.topic_id for own in same])
+        news = {own.snapshot.topic_id: own for own in same if _is_news(own.snapshot, own.to_ask)}
+        if not news:
+            return 0
+        _publish([row for key in news for row in rows[key]], before)
+        left_out = [key for own in news.values() for key in own.snapshot.left_out]
+        if left_out:
+            Utility.objects.filter(sentence__in=left_out).delete()
+        if unjudged := [key for key, own in news.items() if not own.results]:
+            # Without judgments there are no utilities and no scores.
+            Utility.objects.filter(sentence__item_set__in=unjudged).delete()
+            Score.objects.filter(summary__topic__in=unjudged, scored_by__in=BY_SENTENCES).delete()
+        replace_suggestions([(own.snapshot, own.to_ask) for own in news.values()])
+    return len(news)
 
 
-def _compared(result: TopicResult, stop_rule: StopRule | None) -> dict[str, Any]:
-    """The covariance of the scores, the differences between every two systems, and what these rest on."""
+@dataclass(frozen=True, slots=True)
+class _Row:
+    """A fit to be stored: the result of one way of scoring, None where no judgment counts, and the fit's columns."""
+
+    snapshot: Snapshot
+    scored_by: str
+    result: TopicResult | None
+    columns: dict[str, Any]
+
+
+def _rows(own: Fitted) -> list[_Row]:
+    if own.results:
+        return [_row(own, scored_by, result) for scored_by, result in own.results.items()]
+    nothing = {"judgments": 0, "residual": 0.0, "iterations": 0, "seconds": 0.0}
+    ways = (ScoredBy.RECOMMENDED, own.snapshot.settings), (ScoredBy.PUBLISHED, AS_PUBLISHED)
+    return [
+        _Row(own.snapshot, scored_by, None, nothing | {"settings": _settings(own.snapshot, settings)})
+        for scored_by, settings in ways
+    ]
+
+
+def _row(own: Fitted, scored_by: str, result: TopicResult) -> _Row:
+    """With the covariance of the scores, the differences between every two systems, and what these rest on."""
+    stop_rule = own.snapshot.stop_rule if scored_by == ScoredBy.RECOMMENDED else None
     compared = result.comparison.tested(is_tested=is_tested(result.settings.score), stop_rule=stop_rule)
-    differences, ground = to_json(compared.columns()), to_json(compared.ground)
-    return {"covariance": to_json(pack(result.standing)), "differences": differences, "ground": ground}
+    columns = {
+        "seconds": own.seconds,
+        "judgments": result.judgments,
+        "residual": result.residual,
+        "iterations": result.iterations,
+        "settings": _settings(own.snapshot, result.settings, result.kernel),
+        "curve_owed": True,
+        "covariance": to_json(pack(result.standing)),
+        "differences": to_json(compared.columns()),
+        "ground": to_json(compared.ground),
+        "words": {} if result.words is None else to_json(_with_keys(result.words, own.snapshot)),
+    }
+    return _Row(own.snapshot, scored_by, result, columns)
 
 
-def _publish(snapshot: Snapshot, scored_by: str, result: TopicResult, seconds: float, compared: dict[str, Any]) -> None:
-    settings = _settings(snapshot, result.settings, result.kernel)
-    before = _newest_fit(snapshot.topic_id, scored_by)
-    fit_id = _add_fit(
-        snapshot,
-        scored_by,
-        before,
-        judgments=result.judgments,
-        residual=result.residual,
-        iterations=result.iterations,
-        seconds=seconds,
-        settings=settings,
-        curve=_continued(before, settings, result),
-        curve_owed=True,
-        **compared,
-        words={} if result.words is None else to_json(_with_keys(result.words, snapshot)),
-    )
+def _publish(rows: Sequence[_Row], before: Mapping[tuple[int, str], Fit]) -> None:
+    """Add the fits of these versions; older ones stay as a log, without what is kept for the newest only."""
+    older = [before.get((row.snapshot.topic_id, row.scored_by)) for row in rows]
+    if keys := [fit.pk for fit in older if fit is not None]:
+        Fit.objects.filter(pk__in=keys).update(**NOT_KEPT)
+    fits = Fit.objects.bulk_create(map(_fit, rows, older))
     # Each fit has a row for every compared sentence and every summary: nothing of the previous fit remains.
-    put(Utility, ["sentence_id", "scored_by"], _utilities(fit_id, scored_by, snapshot, result))
-    put(Score, ["summary_id", "scored_by"], _scores(fit_id, scored_by, snapshot, result))
+    judged = [(fit.pk, row) for fit, row in zip(fits, rows, strict=True) if row.result is not None]
+    if judged:
+        put(Utility, ["sentence_id", "scored_by"], _together([_utilities(*own) for own in judged]))
+        put(Score, ["summary_id", "scored_by"], _together([_scores(*own) for own in judged]))
 
 
-@transaction.atomic
-def save_nothing(snapshot: Snapshot) -> bool:
-    """Publish that no judgment counts: without judgments there are no utilities and no scores."""
-    if not _is_news(snapshot):
-        return False
-    Utility.objects.filter(sentence__item_set=snapshot.topic_id).delete()
-    Score.objects.filter(summary__topic=snapshot.topic_id, scored_by__in=BY_SENTENCES).delete()
-    for scored_by, settings in ((ScoredBy.RECOMMENDED, snapshot.settings), (ScoredBy.PUBLISHED, AS_PUBLISHED)):
-        _add_fit(
-            snapshot,
-            scored_by,
-            _newest_fit(snapshot.topic_id, scored_by),
-            judgments=0,
-            residual=0.0,
-            iterations=0,
-            seconds=0.0,
-            settings=_settings(snapshot, settings),
-        )
-    replace_suggestions(snapshot, NO_PAIRS)
-    return True
+def _together(several: Sequence[Mapping[str, Sequence[Any]]]) -> dict[str, list[Any]]:
+    """The columns of several fits, one below the other."""
+    return {name: list(chain.from_iterable(own[name] for own in several)) for name in several[0]}
 
 
-def _newest_fit(topic_id: int, scored_by: str) -> Fit | None:
-    fits = Fit.objects.filter(item_set=topic_id, scored_by=scored_by)
-    return fits.order_by("-data_version").only("settings", "curve").first()
+def _newest_fits(topics: Sequence[int]) -> dict[tuple[int, str], Fit]:
+    """The newest fits of these topics, by topic and way of scoring."""
+    fits = Fit.objects.newest(*BY_SENTENCES).filter(item_set__in=topics)
+    return {(fit.item_set_id, fit.scored_by): fit for fit in fits.only("item_set", "scored_by", "settings", "curve")}
+
+
+def _fit(row: _Row, before: Fit | None) -> Fit:
+    own = row.snapshot
+    curve = [] if row.result is None else _continued(before, row.columns["settings"], row.result)
+    return Fit(
+        item_set_id=own.topic_id,
+        scored_by=row.scored_by,
+        data_version=own.data_version,
+        last_judgment_id=own.last_judgment_id,
+        sentences=len(own.sentence_keys),
+        program_version=__version__,
+        created_at=timezone.now(),
+        curve=curve,
+        **row.columns,
+    )
 
 
 def _continued(before: Fit | None, settings: dict[str, Any], result: TopicResult) -> list[dict[str, Any]]:
@@ -175,37 +216,27 @@ def _owing(snapshot: Snapshot, scored_by: str) -> QuerySet[Fit]:
     return fits.filter(curve_owed=True)
 
 
-def _is_news(snapshot: Snapshot) -> bool:
-    """Mark the topic as fitted at this version, if nothing newer is published and its sentences are the same."""
-    topic = Topic.objects.select_for_update(no_key=True).filter(pk=snapshot.topic_id)  # not cut again meanwhile
-    if not topic.filter(cut_version=snapshot.cut_version).values_list("pk") or _lacks_summaries(snapshot):
-        return False
-    ItemSetProgress.objects.bulk_create([ItemSetProgress(item_set_id=snapshot.topic_id)], ignore_conflicts=True)
+def _same(fits: Sequence[Fitted]) -> list[Fitted]:
+    """The fits of topics whose sentences and summaries are the same, which stay so until the transaction ends.
+
+    Where a text was cut again, or a summary removed, the topic is fitted again.
+    """
+    keys = [own.snapshot.topic_id for own in fits]
+    locked = Topic.objects.select_for_update(no_key=True).filter(pk__in=keys).order_by("pk")
+    cut = dict(locked.values_list("pk", "cut_version"))
+    present = set(Summary.objects.filter(topic__in=keys).order_by().values_list("pk", flat=True))
+    return [
+        own
+        for own in fits
+        if cut.get(own.snapshot.topic_id) == own.snapshot.cut_version and present.issuperset(own.snapshot.summary_keys)
+    ]
+
+
+def _is_news(snapshot: Snapshot, to_ask: Queue) -> bool:
+    """Mark the topic as fitted at this version, if nothing newer is published."""
     older = ItemSetProgress.objects.filter(item_set=snapshot.topic_id, fitted_version__lt=snapshot.data_version)
-    return bool(older.update(fitted_version=snapshot.data_version, judged=snapshot.judged, problem=""))
-
-
-def _lacks_summaries(snapshot: Snapshot) -> bool:
-    """Whether summaries were removed since: then the topic is fitted again."""
-    present = set(Summary.objects.filter(topic=snapshot.topic_id).values_list("pk", flat=True))
-    return not present.issuperset(snapshot.summary_keys)
-
-
-def _add_fit(snapshot: Snapshot, scored_by: str, before: Fit | None, **columns: Any) -> int:
-    """Add the fit of this version; older ones stay as a log, without what is kept for the newest only."""
-    if before is not None:
-        Fit.objects.filter(pk=before.pk).update(**NOT_KEPT)
-    fit = Fit.objects.create(
-        item_set_id=snapshot.topic_id,
-        scored_by=scored_by,
-        data_version=snapshot.data_version,
-        last_judgment_id=snapshot.last_judgment_id,
-        sentences=len(snapshot.sentence_keys),
-        program_version=__version__,
-        created_at=timezone.now(),
-        **columns,
-    )
-    return fit.pk
+    news = {"fitted_version": snapshot.data_version, "judged": snapshot.judged, "is_told": to_ask.is_told}
+    return bool(older.update(**news, problem=""))
 
 
 def _settings(snapshot: Snapshot, settings: Settings, learnt: tuple[float, float] | None = None) -> dict[str, Any]:
@@ -214,13 +245,14 @@ def _settings(snapshot: Snapshot, settings: Settings, learnt: tuple[float, float
     return columns if learnt is None else columns | {"kernel": list(learnt)}
 
 
-def _utilities(fit_id: int, scored_by: str, snapshot: Snapshot, result: TopicResult) -> dict[str, Sequence[Any]]:
-    n = len(snapshot.sentence_keys)
+def _utilities(fit_id: int, row: _Row) -> dict[str, Sequence[Any]]:
+    n, result = len(row.snapshot.sentence_keys), row.result
+    assert result is not None, "without judgments there are none"
     nulls = [None] * n
     return {
-        "scored_by": [scored_by] * n,
+        "scored_by": [row.scored_by] * n,
         "fit_id": [fit_id] * n,
-        "sentence_id": snapshot.sentence_keys,
+        "sentence_id": row.snapshot.sentence_keys,
         "strength": result.strengths.tolist(),
         "utility": result.utilities.tolist(),
         "value": result.values.tolist(),
@@ -232,19 +264,17 @@ def _utilities(fit_id: int, scored_by: str, snapshot: Snapshot, result: TopicRes
     }
 
 
-def _scores(fit_id: int, scored_by: str, snapshot: Snapshot, result: TopicResult) -> dict[str, Sequence[Any]]:
-    summaries = result.summaries
+def _scores(fit_id: int, row: _Row) -> dict[str, Sequence[Any]]:
+    assert row.result is not None, "without judgments there are none"
+    summaries = row.result.summaries
+    parts = ([_with_key(part, row.snapshot) for part in summary.parts] for summary in summaries)
+    columns = ("score", "coverage", "by_length", "se", "low", "high")
     return {
-        "scored_by": [scored_by] * len(summaries),
+        "scored_by": [row.scored_by] * len(summaries),
         "fit_id": [fit_id] * len(summaries),
-        "summary_id": snapshot.summary_keys,
-        "score": [summary.score for summary in summaries],
-        "coverage": [summary.coverage for summary in summaries],
-        "by_length": [summary.by_length for summary in summaries],
-        "se": [summary.se for summary in summaries],
-        "low": [summary.low for summary in summaries],
-        "high": [summary.high for summary in summaries],
-        "parts": [json.dumps(to_json([_with_key(part, snapshot) for part in summary.parts])) for summary in summaries],
+        "summary_id": row.snapshot.summary_keys,
+        **{name: [getattr(summary, name) for summary in summaries] for name in columns},
+        "parts": [json.dumps(to_json(own)) for own in parts],
     }
 
 

@@ -208,7 +208,7 @@ MUTANTS: tuple[Mutant, ...] = (
     Mutant(
         "M13",
         "a fit reads its judgments at one moment and their version at another",
-        (Replace("load_evidence", "with snapshot():\n    ...", "if True:\n    ..."),),
+        (Replace("load_several", "with snapshot():\n    ...", "if True:\n    ..."),),
         (f"{PROMISES}::test_a_fit_reads_everything_as_it_was_at_one_moment",),
     ),
     Mutant(

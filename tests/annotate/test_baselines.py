@@ -38,7 +38,7 @@ def study() -> Study:
 def written(study: Study, words: int = 10) -> Upload:
     upload = imports.ask_for_baselines(study, making.owner(study), words)
     while Upload.waiting().filter(pk=upload.pk).exists():
-        assert agenda.find("process_upload", upload.pk) is not None
+        assert agenda.find("process_upload", upload.pk)
         tasks.process_upload(upload.pk)
     upload.refresh_from_db()
     return upload

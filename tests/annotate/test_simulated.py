@@ -43,7 +43,7 @@ def study() -> Study:
 def work(upload: Upload) -> Upload:
     """Let the worker go on until somebody has to look at it."""
     while Upload.waiting().filter(pk=upload.pk).exists():
-        assert agenda.find("process_upload", upload.pk) is not None
+        assert agenda.find("process_upload", upload.pk)
         tasks.process_upload(upload.pk)
     upload.refresh_from_db()
     return upload

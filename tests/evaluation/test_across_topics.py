@@ -47,7 +47,7 @@ def stored(path: Path, topics: int) -> tuple[Study, formats.Bundle]:
 def caught_up(study: Study) -> None:
     for _turn in range(9):
         metric_reports.caught_up(study)
-        if agenda.find("score_across_topics", study.pk) is None:
+        if not agenda.find("score_across_topics", study.pk):
             return
         tasks.score_across_topics(study.pk)
 
@@ -121,4 +121,4 @@ def test_they_go_on_where_a_turn_ended(tmp_path, monkeypatch):
         tasks.score_across_topics(study.pk)
         assert len(kept.heads("across-topics", study=study).get().record) == done
     tasks.score_across_topics(study.pk)
-    assert agenda.find("score_across_topics", study.pk) is None
+    assert not agenda.find("score_across_topics", study.pk)

@@ -78,10 +78,10 @@ def test_a_late_result_never_replaces_a_newer_one() -> None:
     late = fitted(topic)
     judging.raise_version([topic.pk])
     newer = fitted(topic)
-    assert records.save_results(*newer, 0.1)
+    assert records.save_results([records.Fitted(*newer)])
     kept = list(Utility.objects.order_by("pk").values_list("pk", "fit__data_version"))
-    assert not records.save_results(*late, 0.1)
-    assert not records.save_nothing(late[0])
+    assert not records.save_results([records.Fitted(*late)])
+    assert not records.save_results([records.Fitted(late[0], {})])
     assert list(Utility.objects.order_by("pk").values_list("pk", "fit__data_version")) == kept
     assert fits_of(topic).count() == fits_of(topic, "published").count() == 1
 
@@ -89,15 +89,15 @@ def test_a_late_result_never_replaces_a_newer_one() -> None:
 def test_the_same_result_is_published_once() -> None:
     _, topic = studies.example_study()
     result = fitted(topic)
-    assert records.save_results(*result, 0.1)
-    assert not records.save_results(*result, 0.1)
+    assert records.save_results([records.Fitted(*result)])
+    assert not records.save_results([records.Fitted(*result)])
 
 
 def test_a_result_about_sentences_that_were_cut_anew_is_thrown_away() -> None:
     _, topic = studies.example_study()
     result = fitted(topic)
     Topic.objects.filter(pk=topic.pk).update(cut_version=2)
-    assert not records.save_results(*result, 0.1)
+    assert not records.save_results([records.Fitted(*result)])
     assert not Utility.objects.exists()
 
 
@@ -175,7 +175,7 @@ def test_a_curve_goes_on_where_it_was_while_judgments_arrive() -> None:
 def test_a_late_curve_is_thrown_away() -> None:
     _, topic = studies.example_study()
     snapshot, results = fitted(topic)
-    records.save_results(snapshot, results, 0.1)
+    records.save_results([records.Fitted(snapshot, results)])
     judging.raise_version([topic.pk])
     tasks.refit_topic(topic.pk)
     assert not records.save_curve(snapshot, ScoredBy.RECOMMENDED, ())
@@ -292,7 +292,7 @@ def test_a_fit_published_while_scores_are_read_belongs_to_the_next_reading() -> 
 
     def refit() -> None:
         try:
-            assert records.save_results(*fitted(second), 0.1)
+            assert records.save_results([records.Fitted(*fitted(second))])
         finally:
             connection.close()
 

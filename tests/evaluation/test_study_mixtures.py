@@ -47,11 +47,11 @@ def mixed(study: Study) -> None:
     """Everything about metrics is done, mixtures and what follows from them last."""
     metric_reports.caught_up(study)
     for _turn in range(20):
-        if agenda.find("mix_judgments", study.pk) is None:
+        if not agenda.find("mix_judgments", study.pk):
             break
         tasks.TASKS["mix_judgments"](study.pk)
     metric_reports.caught_up(study)
-    assert agenda.find("mix_judgments", study.pk) is None
+    assert not agenda.find("mix_judgments", study.pk)
 
 
 def rows(study: Study) -> dict[str, dict[str, object]]:
@@ -83,7 +83,7 @@ def test_mixtures_come_after_a_while_without_judgments_and_stay_meanwhile(
     monkeypatch.setattr(derived, "QUIET", timedelta(minutes=1))
     judged = studies.judge(Annotator.objects.create(study=study, pseudonym="late"))
     metric_reports.caught_up(study)
-    assert agenda.find("mix_judgments", study.pk) is None
+    assert not agenda.find("mix_judgments", study.pk)
     assert {name: row for name, row in rows(study).items() if MIXED in name} == before
     versions = dict(kept.heads("mixtures", study=None).values_list("topic", "version"))
     monkeypatch.setattr(derived, "QUIET", timedelta(0))
@@ -111,7 +111,7 @@ def test_without_references_or_a_pyramid_there_is_nothing_to_mix(tmp_path: Path)
     imports.store(study, formats.read(file))
     studies.judge(Annotator.objects.create(study=study, pseudonym="first"))
     metric_reports.caught_up(study)
-    assert agenda.find("mix_judgments", study.pk) is None
+    assert not agenda.find("mix_judgments", study.pk)
 
 
 def test_pairs_of_systems_are_not_counted_by_mixtures(tmp_path: Path) -> None:

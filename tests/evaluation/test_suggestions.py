@@ -174,7 +174,7 @@ def test_what_a_late_fit_would_ask_is_thrown_away() -> None:
     judging.raise_version([topic.pk])
     tasks.refit_topic(topic.pk)
     newer = asked(topic)
-    assert not records.save_results(late, {ScoredBy.RECOMMENDED: result}, 0.0, queue(3))
+    assert not records.save_results([records.Fitted(late, {ScoredBy.RECOMMENDED: result}, to_ask=queue(3))])
     assert asked(topic) == newer
 
 
@@ -186,6 +186,6 @@ def test_what_is_asked_next_takes_the_place_of_what_was_asked_before() -> None:
         assert snapshot is not None
         to_ask = queue(number)
         results = {ScoredBy.RECOMMENDED: evaluate(snapshot.evidence, snapshot.settings)}
-        assert records.save_results(snapshot, results, 0.0, to_ask)
+        assert records.save_results([records.Fitted(snapshot, results, to_ask=to_ask)])
         keys = snapshot.sentence_keys
         assert asked(topic) == [tuple(sorted((keys[i], keys[j]))) for i, j in to_ask.pairs.tolist()]

@@ -23,8 +23,9 @@ from celery.fixups.django import DjangoWorkerFixup
 from django.contrib.sessions.models import Session
 from django.core.files.uploadedfile import SimpleUploadedFile
 from django.db import ProgrammingError, connection
-from django.db.models import Case, When
+from django.db.models import Case, F, When
 from django.test import Client
+from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 from django.utils import timezone
 from pytest_django import Settings
@@ -37,21 +38,24 @@ from annotate.models import (
     AnsweredRequest,
     Claim,
     Export,
+    Fit,
     Item,
     ItemSetProgress,
     Ranking,
     Score,
     SourceDocument,
     Study,
+    Suggestion,
     System,
     Tally,
     Topic,
     Upload,
+    Utility,
     WorkerPulse,
 )
 from annotate.reports import worker
 from annotate.server import limits
-from evaluation import agenda, app, attempts, claims, tasks
+from evaluation import agenda, app, attempts, claims, records, tasks
 from evaluation import heartbeat as beating
 from evaluation.agenda import Work
 from evaluation.heartbeat import Heartbeat
@@ -153,6 +157,98 @@ def test_a_topic_that_fails_blocks_no_other(monkeypatch: pytest.MonkeyPatch) -> 
     assert Ranking.objects.get(study=made, scored_by="recommended").topics == 1
 
 
+def several(made: Study, number: int) -> list[Topic]:
+    """So many topics that were judged alike and are cut."""
+    topics = [imports.store(made, studies.example_bundle(f"T{number}"))[0] for number in range(number)]
+    for topic in topics:
+        tasks.cut_topic(topic.pk)
+    return topics
+
+
+COMPARED = "differences", "covariance", "ground"
+
+
+def stored(topics: list[Topic]) -> list[list[tuple[Any, ...]]]:
+    """All figures that fits of these topics left, topic by topic."""
+    return [
+        [
+            *Fit.objects.filter(item_set=topic.pk).order_by("scored_by").values_list(*COMPARED, "settings", "words"),
+            *Score.objects.filter(summary__topic=topic).order_by("scored_by", "pk").values_list("score", "se", "low"),
+            *Utility.objects.filter(sentence__item_set=topic.pk).order_by("pk").values_list("utility", "value", "wins"),
+            *Suggestion.objects.filter(item_set=topic.pk).order_by("rank").values_list("rank", "design_weight"),
+            *ItemSetProgress.objects.filter(item_set=topic.pk).values_list("fitted_version", "judged", "problem"),
+        ]
+        for topic in topics
+    ]
+
+
+def test_topics_that_are_fitted_together_get_what_each_would_get_alone() -> None:
+    made, _ = studies.example_study()
+    topics = several(made, 3)
+    tasks.refit_topic(*(topic.pk for topic in topics))
+    together = stored(topics)
+    judging.raise_version([topic.pk for topic in topics])
+    ItemSetProgress.objects.all().delete()
+    Fit.objects.all().delete()
+    Tally.objects.update(data_version=F("data_version") - 1)
+    for topic in topics:
+        tasks.refit_topic(topic.pk)
+    assert stored(topics) == together
+    assert all(together)
+
+
+def test_topics_that_are_fitted_together_take_hardly_more_queries_than_one() -> None:
+    made, first = studies.example_study()
+    topics = several(made, 8)
+    tasks.refit_topic(first.pk)
+    asked = []
+    for keys in ([topics[0].pk], [topic.pk for topic in topics[1:]]):
+        with CaptureQueriesContext(connection) as queries:
+            records.save_results([tasks._fitted(own, set()) for own in records.load_several(keys, tasks.split)])
+        asked.append(len([query for query in queries if "INSERT INTO" not in query["sql"]]))
+    assert asked[1] <= asked[0] + 6  # each topic has its own guard, of its version
+
+
+def test_of_topics_that_are_fitted_together_one_that_fails_keeps_no_other_waiting(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    made, first = studies.example_study()
+    (bad,) = imports.store(made, studies.example_bundle("bad"))
+    tasks.cut_topic(bad.pk)
+    sound = tasks.evaluate
+
+    def evaluate(evidence, *arguments, **options):
+        if evidence.topic_id == "bad":
+            raise MemoryError
+        return sound(evidence, *arguments, **options)
+
+    monkeypatch.setattr(tasks, "evaluate", evaluate)
+    tasks.refit_topic(bad.pk, first.pk)
+    assert "too little memory" in progress(bad).problem
+    assert progress(first).problem == ""
+    assert Score.objects.filter(summary__topic=first).count() == 2 * 4
+    assert {work.key: work.is_long for work in agenda.find_work() if work.task == "refit_topic"} == {}
+    let_time_pass()
+    assert {work.key: work.is_long for work in agenda.find_work() if work.task == "refit_topic"} == {bad.pk: True}
+
+
+def test_topics_that_together_took_too_long_are_tried_alone_and_apart_where_the_machine_is_busy(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    made, first = studies.example_study()
+    topics = [first.pk, *(topic.pk for topic in several(made, 1))]
+    monkeypatch.setattr(attempts, "_is_quick", lambda: True)
+    save = tasks.records.save_results
+    interrupted = lambda fits: save(fits) if len(fits) == 1 else take_for_ever()  # noqa: E731
+    monkeypatch.setattr(tasks.records, "save_results", interrupted)
+    tasks.refit_topic(*topics)
+    assert [work.is_long for work in agenda.find_work() if work.task == "refit_topic"] == [True, True]
+    assert not Fit.objects.exists()
+    monkeypatch.setattr(attempts.agenda, "QUICK", 0.0)
+    tasks.refit_topic(*topics)
+    assert Fit.objects.values("item_set").distinct().count() == 2
+
+
 def test_without_a_prior_the_topic_names_what_was_never_beaten_and_a_prior_that_would_do() -> None:
     made, topic = studies.example_study(prior=0.0, smooth="none")
     tasks.refit_topic(topic.pk)
@@ -210,7 +306,7 @@ def test_a_topic_that_kills_its_worker_says_so_and_waits(monkeypatch: pytest.Mon
     said: list[str] = []
     for _ in range(2):
         let_time_pass()
-        assert claims._begin(name, 1, 1, uuid.uuid4())  # and the process is gone
+        assert claims._begin({name: (1, 1)}, uuid.uuid4())  # and the process is gone
         Claim.objects.update(until=timezone.now())
     monkeypatch.setattr(tasks, "evaluate", lambda *_, **__: said.append(progress(topic).problem))
     let_time_pass()
@@ -221,11 +317,10 @@ def test_a_topic_that_kills_its_worker_says_so_and_waits(monkeypatch: pytest.Mon
 
 def test_what_was_killed_once_goes_on_at_once_and_then_no_more() -> None:
     token = uuid.uuid4()
-    assert claims._begin("topic:1", 1, 1, token)  # and the broker gives the task out again
-    again = claims._begin("topic:1", 1, 1, token)
-    assert again
+    assert claims._begin({"topic:1": (1, 1)}, token)  # and the broker gives the task out again
+    (again,) = claims._begin({"topic:1": (1, 1)}, token)
     assert again.was_killed
-    assert not claims._begin("topic:1", 1, 1, token)
+    assert not claims._begin({"topic:1": (1, 1)}, token)
 
 
 def test_what_takes_too_long_beside_others_is_no_failure_and_done_apart(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -392,7 +487,7 @@ def queue() -> Queue:
 
 @pytest.fixture
 def heartbeat(queue: Queue) -> Heartbeat:
-    return Heartbeat(queue.append, alone=False)
+    return Heartbeat(queue.extend, alone=False)
 
 
 def test_what_is_behind_is_queued_once(heartbeat: Heartbeat, queue: Queue) -> None:
@@ -491,6 +586,24 @@ def many_topics(made: Study, number: int, seconds: float | None) -> list[Topic]:
         known = {"token": uuid.uuid4(), "since": then, "until": then, "seconds": seconds}
         Claim.objects.bulk_create(Claim(name=f"topic:{topic.pk}", **known) for topic in stored)
     return stored
+
+
+def test_fits_of_a_study_are_sent_together_as_many_as_take_half_a_second() -> None:
+    messages: list[list[Work]] = []
+    large, quick = studies.study(), studies.study()
+    many_topics(large, 10, seconds=0.125)
+    many_topics(quick, 20, seconds=0.001)
+    Heartbeat(messages.append, alone=False).beat(0.0)
+    sent = [[work.study for work in works] for works in messages if works[0].task == "refit_topic"]
+    assert sorted(map(set, sent), key=sorted) == sorted([{large.pk}] * 3 + [{quick.pk}] * 2, key=sorted)
+    assert sorted(map(len, sent)) == [2, 4, 4, 4, 16]
+    assert sent[0] != sent[1]  # in turns
+
+
+def test_the_claims_of_topics_that_are_fitted_together_are_renewed_together(monkeypatch: pytest.MonkeyPatch) -> None:
+    message = type("Request", (), {"id": f"topic:1,topic:2 {uuid.uuid4()}"})
+    monkeypatch.setattr(beating.state, "active_requests", {message})
+    assert beating.claims_at_work() == {"topic:1", "topic:2"}
 
 
 def test_the_queue_stays_short_whatever_there_is_to_do(heartbeat: Heartbeat, queue: Queue) -> None:
@@ -657,7 +770,7 @@ def test_several_workers_send_different_tasks() -> None:
     made = studies.study()
     many_topics(made, 100, seconds=0.125)
     sent: list[Work] = []
-    several = [Heartbeat(sent.append, alone=False) for _ in range(4)]
+    several = [Heartbeat(sent.extend, alone=False) for _ in range(4)]
     for number, heartbeat in enumerate(several):
         heartbeat.alone, heartbeat.name_of_process = False, f"worker {number}"
         claims.give_sign_of_life(heartbeat.name_of_process)
@@ -815,7 +928,7 @@ def test_what_is_worked_out_along_with_a_fit_has_the_time_of_the_fit(monkeypatch
     _study, topic = studies.example_study()
     for name in ("is_quick", "may_idle"):
         monkeypatch.setattr(agenda, name, lambda *_: True)
-    monkeypatch.setattr(agenda, "study_to_rank", lambda _topic: topic.study_id)
+    monkeypatch.setattr(agenda, "study_to_rank", lambda _topics: topic.study_id)
     quick: list[bool] = []
     monkeypatch.setattr(attempts, "attempt", lambda *_: quick.append(attempts._is_quick()))
     task = app.app.tasks["work"]
@@ -854,7 +967,7 @@ def test_what_only_waits_ends_by_the_clock_before_it_is_sent_to_another(monkeypa
     sent: list[dict[str, float]] = []
     monkeypatch.setattr(app.app, "send_task", lambda *_args, **limits: sent.append(limits))
     for is_long in (False, True):
-        app.publish(Work("rank_study", 1, "study:1", 1, is_long=is_long))
+        app.publish([Work("rank_study", 1, "study:1", 1, is_long=is_long)])
     sent_again = app._REDIS_BROKER["broker_transport_options"]["visibility_timeout"]
     assert all(limits["soft_time_limit"] < limits["time_limit"] < sent_again for limits in sent)
 
