@@ -93,8 +93,8 @@ def attempt(task: str, keys: Sequence[int], work: Callable[..., object], tell: T
             return
         with claims.attempts({name: what for name, (_key, *what) in wanted.items()}, _token()) as begun:
             by_key = {wanted[own.name][0]: own for own in begun}
-            is_first = len(begun) > 1 and all(own.number == 1 for own in begun)
-            if not (is_first and _done_together(task, by_key, work)):
+            may_join = len(begun) > 1 and all(own.number == 1 for own in begun)
+            if not (may_join and _is_done_together(by_key, work)):
                 for key, own in by_key.items():
                     _attempt(task, key, own, work, tell)
 
@@ -110,25 +110,16 @@ def within_its_time(task: str, keys: Sequence[int]) -> Iterator[None]:
         logger.warning("%s %s had no time left beside its work", task, " ".join(map(str, keys)))
 
 
-def _done_together(task: str, begun: Mapping[int, claims.Attempt], work: Callable[..., object]) -> bool:
-    """Whether quick work for several keys was done at once. If it fails, each is tried alone and tells why; but if the
-    machine was too busy, all of it becomes long work."""
-    start = time.process_time()
+def _is_done_together(begun: Mapping[int, claims.Attempt], work: Callable[..., object]) -> bool:
+    """Whether work for several keys was done at once; if not, each is tried alone, and tells why it fails."""
     try:
         with _told_in_time(), _processor_limited():
-            once_more(partial(work, *begun))
-    except SoftTimeLimitExceeded:
-        end_stray_transactions()
-        if time.process_time() - start >= agenda.QUICK / 2:
-            return False
-        for own in begun.values():
-            own.postpone(agenda.QUICK)
+            work(*begun)
     except Exception:
-        logger.info("%s %s failed, each is tried alone", task, " ".join(map(str, begun)))
+        end_stray_transactions()
         return False
-    else:
-        for own in begun.values():
-            own.succeed()
+    for own in begun.values():
+        own.succeed()
     return True
 
 

@@ -12,6 +12,8 @@ from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
+from itertools import groupby
+from operator import attrgetter
 from typing import Any
 
 from django.db import transaction
@@ -69,65 +71,43 @@ def attempt(name: str, study: int = 0, version: int = 0, token: uuid.UUID | None
 
 @contextmanager
 def attempts(wanted: Mapping[str, tuple[int, int]], token: uuid.UUID | None = None) -> Iterator[list[Attempt]]:
-    """Claim work as `attempt` does, by name each of a study at a data version; the attempts that have begun.
+    """Claim work by name, each of a study at a data version; the attempts that have begun.
 
     `token`: identifies the claimant. A task redelivered after its process died has the same token and resumes its
     claims.
     """
-    token = token or uuid.uuid4()
-    begun = _begin(wanted, token)
+    begun = _begin(wanted, token or uuid.uuid4())
     start = time.monotonic()
     try:
         yield begun
     finally:
         seconds = (time.monotonic() - start) / max(len(begun), 1)
-        for outcome, names in _by_outcome(begun):
+        for (token, outcome), alike in groupby(begun, attrgetter("token", "outcome")):
             # Void from its start, so that setting the clock back cannot revive it.
             ended = {"until": F("since"), "seconds": seconds, **outcome}
-            Claim.objects.filter(name__in=names, token=token).update(**ended)
+            Claim.objects.filter(name__in=[own.name for own in alike], token=token).update(**ended)
 
 
-def _by_outcome(begun: Iterable[Attempt]) -> list[tuple[dict[str, Any], list[str]]]:
-    """The names of attempts that ended alike."""
-    alike: list[tuple[dict[str, Any], list[str]]] = []
-    for own in begun:
-        names = next((names for outcome, names in alike if outcome == own.outcome), None)
-        if names is None:
-            alike.append((own.outcome, names := []))
-        names.append(own.name)
-    return alike
-
-
+@transaction.atomic
 def _begin(wanted: Mapping[str, tuple[int, int]], token: uuid.UUID) -> list[Attempt]:
     now = timezone.now()
-    with transaction.atomic():
-        known = Claim.objects.select_for_update().filter(name__in=wanted).order_by("name")
-        if new := sorted(wanted.keys() - {claim.name for claim in known}):
-            void = (Claim(name=name, token=token, since=now, until=now) for name in new)
-            Claim.objects.bulk_create(void, ignore_conflicts=True)  # another process may be faster
-            known = known.all()
-        free = [claim for claim in known if claim.token == token or not is_held(claim, now)]
-        due = [claim for claim in free if is_due(claim, wanted[claim.name][1], now)]
-        begun = [Attempt(own.name, token, own.attempts + 1, was_killed=own.until > own.since) for own in due]
-        if begun:
-            rows = [_begun(own, *wanted[own.name], now) for own in begun]
-            changed = ["study", "version", "token", "since", "until", "attempts", "retry_at"]
-            Claim.objects.bulk_create(rows, update_conflicts=True, unique_fields=["name"], update_fields=changed)
+    known = Claim.objects.select_for_update().filter(name__in=wanted).order_by("name")
+    if new := sorted(wanted.keys() - {claim.name for claim in known}):
+        void = (Claim(name=name, token=token, since=now, until=now) for name in new)
+        Claim.objects.bulk_create(void, ignore_conflicts=True)  # another process may be faster
+    begun, rows = [], []
+    for claim in known.all() if new else known:
+        study, version = wanted[claim.name]
+        if (claim.token == token or not is_held(claim, now)) and is_due(claim, version, now):
+            own = Attempt(claim.name, token, claim.attempts + 1, was_killed=claim.until > claim.since)
+            # After one killed attempt the next starts at once.
+            retry_at = now + pause(own.number) if claim.attempts else None
+            columns = {"study": study, "version": version, "token": token, "attempts": own.number, "retry_at": retry_at}
+            rows.append(Claim(name=own.name, since=now, until=now + LASTING, **columns))
+            begun.append(own)
+    changed = ["study", "version", "token", "since", "until", "attempts", "retry_at"]
+    Claim.objects.bulk_create(rows, update_conflicts=True, unique_fields=["name"], update_fields=changed)
     return begun
-
-
-def _begun(own: Attempt, study: int, version: int, now: datetime) -> Claim:
-    return Claim(
-        name=own.name,
-        study=study,
-        version=version,
-        token=own.token,
-        since=now,
-        until=now + LASTING,
-        attempts=own.number,
-        # After one killed attempt the next starts at once.
-        retry_at=now + pause(own.number) if own.number > 1 else None,
-    )
 
 
 def is_held(claim: Claim, now: datetime) -> bool:

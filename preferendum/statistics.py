@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import base64
 import math
 
 import numpy as np
@@ -23,6 +24,11 @@ EQUAL = 10.0**-DECIMALS
 def finite(value: float | None) -> float | None:
     """The number, as records keep it: None where it is not finite."""
     return float(value) if value is not None and math.isfinite(value) else None
+
+
+def packed(numbers: NDArray[np.floating], kind: str = "<f8") -> str:
+    """The bytes of the numbers, row by row: exact, and written in a hundredth of the time of their digits."""
+    return base64.b64encode(numbers.astype(kind).tobytes()).decode()
 
 
 def percentile_interval(resampled: Vector, level: float = 0.95) -> tuple[float, float]:

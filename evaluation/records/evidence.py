@@ -60,20 +60,18 @@ class Snapshot:
 def load_evidence(
     topic_id: int, split: Split, but: Collection[int] = (), also: Collection[int] = (), kind: str = ""
 ) -> Snapshot | None:
-    """What a fit of the topic rests on, without its references; None if the topic is gone or not prepared.
-
-    Annotators `but` are left out; annotators `also` are included although they are excluded; a `kind` of annotators, if
-    given, counts alone.
-    """
+    """What a fit of the topic rests on, without its references; None if the topic is gone or not prepared."""
     return next(iter(load_several([topic_id], split, but, also, kind)), None)
 
 
 def load_several(
     topic_ids: Collection[int], split: Split, but: Collection[int] = (), also: Collection[int] = (), kind: str = ""
 ) -> list[Snapshot]:
-    """What fits of these topics rest on, as `load_evidence` tells of one, in as many queries as that.
+    """What fits of these topics rest on, in as many queries as that of one.
 
-    Everything is read as it was at one moment, and no transaction is open once the mathematics begins.
+    Annotators `but` are left out; annotators `also` are included although they are excluded; a `kind` of annotators, if
+    given, counts alone. Everything is read as it was at one moment, and no transaction is open once the mathematics
+    begins.
     """
     with snapshot():
         counted = Judgment.objects.counted(also, kind).exclude(assignment__annotator__in=list(but))
@@ -88,10 +86,43 @@ def _load(topic_ids: Collection[int], split: Split, counted: QuerySet[Judgment])
     judgments = _by_topic(counted.filter(assignment__item_set__in=keys).values_list(*COLUMNS))
     by_system = Summary.objects.filter(topic__in=keys).order_by("system__name")
     summaries = _by_topic(by_system.values_list("topic_id", "pk", "system__name", "text", "sentences"))
-    return [
-        _snapshot(topic, split, sentences[key], judgments[key], designs[key], summaries[key], judged[key])
-        for key, topic in zip(keys, topics, strict=True)
-    ]
+    snapshots = []
+    for key, topic in zip(keys, topics, strict=True):
+        study, language, compared = topic.study, topic.language or topic.study.language, sentences[key]
+        answers, annotators, answered = _judgments(judgments[key], compared.places, designs[key])
+        evidence = Evidence(
+            topic_id=topic.name,
+            sentence_ids=tuple(row.name for row in compared.rows),
+            sentences=tuple(row.text for row in compared.rows),
+            judgments=answers,
+            summaries=tuple(
+                SummaryText(system, tuple(cut if cut is not None else split(text, language)))
+                for _, system, text, cut in summaries[key]
+            ),
+            language=language,
+            kinds=tuple(kind for kind, _is_unnamed in annotators.values()),
+            annotators=() if any(is_unnamed for _kind, is_unnamed in annotators.values()) else tuple(annotators),
+        )
+        own = Snapshot(
+            topic_id=key,
+            data_version=topic.sentence_set.tally.data_version,
+            cut_version=topic.cut_version,
+            evidence=evidence,
+            settings=settings_of(study),
+            seed=study.seed,
+            sentence_keys=tuple(row.key for row in compared.rows),
+            summary_keys=tuple(pk for pk, *_ in summaries[key]),
+            annotator_keys=tuple(annotators),
+            judgment_keys=answered,
+            random_share=study.random_share,
+            leading=study.leading_kind,
+            counted_kinds=study.counted_kinds,
+            left_out=compared.left_out,
+            stop_rule=StopRule(study.judgments_per_topic) if study.stop_rule else None,
+            judged=judged[key],
+        )
+        snapshots.append(own)
+    return snapshots
 
 
 def _by_topic(rows: Iterable[tuple[Any, ...]]) -> dict[int, list[tuple[Any, ...]]]:
@@ -102,60 +133,16 @@ def _by_topic(rows: Iterable[tuple[Any, ...]]) -> dict[int, list[tuple[Any, ...]
     return by_topic
 
 
-def _snapshot(
-    topic: Topic,
-    split: Split,
-    sentences: Compared[int],
-    answers: Sequence[tuple[Any, ...]],
-    drawn_for: Mapping[int, tuple[str, ...]],
-    summaries: Sequence[tuple[Any, ...]],
-    judged: Sequence[rests_on.Group],
-) -> Snapshot:
-    study, language = topic.study, topic.language or topic.study.language
-    judgments, annotators, keys = _judgments(answers, sentences.places, drawn_for)
-    evidence = Evidence(
-        topic_id=topic.name,
-        sentence_ids=tuple(row.name for row in sentences.rows),
-        sentences=tuple(row.text for row in sentences.rows),
-        judgments=judgments,
-        summaries=tuple(
-            SummaryText(system, tuple(cut if cut is not None else split(text, language)))
-            for _, system, text, cut in summaries
-        ),
-        language=language,
-        kinds=tuple(kind for kind, _is_unnamed in annotators.values()),
-        annotators=() if any(is_unnamed for _kind, is_unnamed in annotators.values()) else tuple(annotators),
-    )
-    return Snapshot(
-        topic_id=topic.pk,
-        data_version=topic.sentence_set.tally.data_version,
-        cut_version=topic.cut_version,
-        evidence=evidence,
-        settings=settings_of(study),
-        seed=study.seed,
-        sentence_keys=tuple(row.key for row in sentences.rows),
-        summary_keys=tuple(pk for pk, *_ in summaries),
-        annotator_keys=tuple(annotators),
-        judgment_keys=keys,
-        random_share=study.random_share,
-        leading=study.leading_kind,
-        counted_kinds=study.counted_kinds,
-        left_out=sentences.left_out,
-        stop_rule=StopRule(study.judgments_per_topic) if study.stop_rule else None,
-        judged=judged,
-    )
-
-
 def _sentences(topics: Collection[int]) -> dict[int, Compared[int]]:
     in_order = Item.objects.filter(item_set__in=topics).order_by("position")
-    columns = in_order.values_list("item_set_id", "pk", "document__name", "index", "text", "not_judged")
-    of_topics = {
-        key: [Row(pk, f"{document}:{index}", text, mark) for pk, document, index, text, mark in own]
-        for key, own in ({key: [] for key in topics} | _by_topic(columns)).items()
-    }
-    marked = [key for key, rows in of_topics.items() if any(row.not_judged for row in rows)]
+    rows = defaultdict[int, list[Row[int]]](list)
+    for key, pk, document, index, text, mark in in_order.values_list(
+        "item_set_id", "pk", "document__name", "index", "text", "not_judged"
+    ):
+        rows[key].append(Row(pk, f"{document}:{index}", text, mark))
+    marked = [key for key, own in rows.items() if any(row.not_judged for row in own)]
     judged = _judged(marked) if marked else set()
-    return {key: compared_sentences(rows, judged) for key, rows in of_topics.items()}
+    return {key: compared_sentences(rows[key], judged) for key in topics}
 
 
 def _judged(topics: Collection[int]) -> set[int]:

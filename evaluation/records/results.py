@@ -92,57 +92,47 @@ def save_results(fits: Sequence[Fitted]) -> int:
 
     Their curves are those of the previous fits with one more point; `save_curve` fills the gaps.
     """
-    rows = {own.snapshot.topic_id: _rows(own) for own in fits}
+    rows = {own.snapshot.topic_id: _fits(own) for own in fits}
     with transaction.atomic():
         same = _same(fits)
-        progress = (ItemSetProgress(item_set_id=own.snapshot.topic_id) for own in same)
-        ItemSetProgress.objects.bulk_create(progress, ignore_conflicts=True)
-        before = _newest_fits([own.snapshot.topic_id for own in same])
-        news = {own.snapshot.topic_id: own for own in same if _is_news(own.snapshot, own.to_ask)}
+        keys = [own.snapshot.topic_id for own in same]
+        ItemSetProgress.objects.bulk_create([ItemSetProgress(item_set_id=key) for key in keys], ignore_conflicts=True)
+        before = _newest_fits(keys)
+        news = [own for own in same if _is_news(own)]
         if not news:
             return 0
-        _publish([row for key in news for row in rows[key]], before)
-        left_out = [key for own in news.values() for key in own.snapshot.left_out]
-        if left_out:
+        _publish([(own, fit) for own in news for fit in rows[own.snapshot.topic_id]], before)
+        if left_out := [key for own in news for key in own.snapshot.left_out]:
             Utility.objects.filter(sentence__in=left_out).delete()
-        if unjudged := [key for key, own in news.items() if not own.results]:
+        if unjudged := [own.snapshot.topic_id for own in news if not own.results]:
             # Without judgments there are no utilities and no scores.
             Utility.objects.filter(sentence__item_set__in=unjudged).delete()
             Score.objects.filter(summary__topic__in=unjudged, scored_by__in=BY_SENTENCES).delete()
-        replace_suggestions([(own.snapshot, own.to_ask) for own in news.values()])
+        replace_suggestions([(own.snapshot, own.to_ask) for own in news])
     return len(news)
 
 
-@dataclass(frozen=True, slots=True)
-class _Row:
-    """A fit to be stored: the result of one way of scoring, None where no judgment counts, and the fit's columns."""
-
-    snapshot: Snapshot
-    scored_by: str
-    result: TopicResult | None
-    columns: dict[str, Any]
-
-
-def _rows(own: Fitted) -> list[_Row]:
+def _fits(own: Fitted) -> list[Fit]:
+    """The fits to be stored, without their curves."""
     if own.results:
-        return [_row(own, scored_by, result) for scored_by, result in own.results.items()]
+        return [_fit(own.snapshot, scored_by, **_columns(own, result)) for scored_by, result in own.results.items()]
     nothing = {"judgments": 0, "residual": 0.0, "iterations": 0, "seconds": 0.0}
-    ways = (ScoredBy.RECOMMENDED, own.snapshot.settings), (ScoredBy.PUBLISHED, AS_PUBLISHED)
+    settings = own.snapshot.settings, AS_PUBLISHED
     return [
-        _Row(own.snapshot, scored_by, None, nothing | {"settings": _settings(own.snapshot, settings)})
-        for scored_by, settings in ways
+        _fit(own.snapshot, scored_by, settings=_settings(own.snapshot, chosen), **nothing)
+        for scored_by, chosen in zip(BY_SENTENCES, settings, strict=True)
     ]
 
 
-def _row(own: Fitted, scored_by: str, result: TopicResult) -> _Row:
-    """With the covariance of the scores, the differences between every two systems, and what these rest on."""
-    stop_rule = own.snapshot.stop_rule if scored_by == ScoredBy.RECOMMENDED else None
-    compared = result.comparison.tested(is_tested=is_tested(result.settings.score), stop_rule=stop_rule)
-    columns = {
-        "seconds": own.seconds,
+def _columns(own: Fitted, result: TopicResult) -> dict[str, Any]:
+    """What a fit says, with the covariance of the scores, the differences between every two systems, and what these
+    rest on."""
+    compared = result.comparison.tested(is_tested=is_tested(result.settings.score), stop_rule=own.snapshot.stop_rule)
+    return {
         "judgments": result.judgments,
         "residual": result.residual,
         "iterations": result.iterations,
+        "seconds": own.seconds,
         "settings": _settings(own.snapshot, result.settings, result.kernel),
         "curve_owed": True,
         "covariance": to_json(pack(result.standing)),
@@ -150,20 +140,35 @@ def _row(own: Fitted, scored_by: str, result: TopicResult) -> _Row:
         "ground": to_json(compared.ground),
         "words": {} if result.words is None else to_json(_with_keys(result.words, own.snapshot)),
     }
-    return _Row(own.snapshot, scored_by, result, columns)
 
 
-def _publish(rows: Sequence[_Row], before: Mapping[tuple[int, str], Fit]) -> None:
-    """Add the fits of these versions; older ones stay as a log, without what is kept for the newest only."""
-    older = [before.get((row.snapshot.topic_id, row.scored_by)) for row in rows]
-    if keys := [fit.pk for fit in older if fit is not None]:
-        Fit.objects.filter(pk__in=keys).update(**NOT_KEPT)
-    fits = Fit.objects.bulk_create(map(_fit, rows, older))
+def _fit(snapshot: Snapshot, scored_by: str, **columns: Any) -> Fit:
+    return Fit(
+        item_set_id=snapshot.topic_id,
+        scored_by=scored_by,
+        data_version=snapshot.data_version,
+        last_judgment_id=snapshot.last_judgment_id,
+        sentences=len(snapshot.sentence_keys),
+        program_version=__version__,
+        created_at=timezone.now(),
+        **columns,
+    )
+
+
+def _publish(rows: Sequence[tuple[Fitted, Fit]], before: Mapping[tuple[int, str], Fit]) -> None:
+    """Add these fits; older ones stay as a log, without what is kept for the newest only."""
+    older = [before.get((fit.item_set_id, fit.scored_by)) for _own, fit in rows]
+    Fit.objects.filter(pk__in=[fit.pk for fit in older if fit is not None]).update(**NOT_KEPT)
+    judged: list[tuple[Fit, Snapshot, TopicResult]] = []
+    for last, (own, fit) in zip(older, rows, strict=True):
+        if (result := own.results.get(ScoredBy(fit.scored_by))) is not None:
+            fit.curve = _continued(last, fit.settings, result)
+            judged.append((fit, own.snapshot, result))
+    Fit.objects.bulk_create(fit for _own, fit in rows)
     # Each fit has a row for every compared sentence and every summary: nothing of the previous fit remains.
-    judged = [(fit.pk, row) for fit, row in zip(fits, rows, strict=True) if row.result is not None]
     if judged:
-        put(Utility, ["sentence_id", "scored_by"], _together([_utilities(*own) for own in judged]))
-        put(Score, ["summary_id", "scored_by"], _together([_scores(*own) for own in judged]))
+        put(Utility, ["sentence_id", "scored_by"], _together([_utilities(*one) for one in judged]))
+        put(Score, ["summary_id", "scored_by"], _together([_scores(*one) for one in judged]))
 
 
 def _together(several: Sequence[Mapping[str, Sequence[Any]]]) -> dict[str, list[Any]]:
@@ -175,22 +180,6 @@ def _newest_fits(topics: Sequence[int]) -> dict[tuple[int, str], Fit]:
     """The newest fits of these topics, by topic and way of scoring."""
     fits = Fit.objects.newest(*BY_SENTENCES).filter(item_set__in=topics)
     return {(fit.item_set_id, fit.scored_by): fit for fit in fits.only("item_set", "scored_by", "settings", "curve")}
-
-
-def _fit(row: _Row, before: Fit | None) -> Fit:
-    own = row.snapshot
-    curve = [] if row.result is None else _continued(before, row.columns["settings"], row.result)
-    return Fit(
-        item_set_id=own.topic_id,
-        scored_by=row.scored_by,
-        data_version=own.data_version,
-        last_judgment_id=own.last_judgment_id,
-        sentences=len(own.sentence_keys),
-        program_version=__version__,
-        created_at=timezone.now(),
-        curve=curve,
-        **row.columns,
-    )
 
 
 def _continued(before: Fit | None, settings: dict[str, Any], result: TopicResult) -> list[dict[str, Any]]:
@@ -217,25 +206,21 @@ def _owing(snapshot: Snapshot, scored_by: str) -> QuerySet[Fit]:
 
 
 def _same(fits: Sequence[Fitted]) -> list[Fitted]:
-    """The fits of topics whose sentences and summaries are the same, which stay so until the transaction ends.
-
-    Where a text was cut again, or a summary removed, the topic is fitted again.
-    """
+    """The fits of topics whose sentences and summaries are the same, and stay so until the transaction ends: others are
+    fitted again."""
     keys = [own.snapshot.topic_id for own in fits]
     locked = Topic.objects.select_for_update(no_key=True).filter(pk__in=keys).order_by("pk")
-    cut = dict(locked.values_list("pk", "cut_version"))
+    cut = set(locked.values_list("pk", "cut_version"))
     present = set(Summary.objects.filter(topic__in=keys).order_by().values_list("pk", flat=True))
-    return [
-        own
-        for own in fits
-        if cut.get(own.snapshot.topic_id) == own.snapshot.cut_version and present.issuperset(own.snapshot.summary_keys)
-    ]
+    kept = ((own, own.snapshot) for own in fits)
+    return [own for own, s in kept if (s.topic_id, s.cut_version) in cut and present.issuperset(s.summary_keys)]
 
 
-def _is_news(snapshot: Snapshot, to_ask: Queue) -> bool:
+def _is_news(own: Fitted) -> bool:
     """Mark the topic as fitted at this version, if nothing newer is published."""
+    snapshot = own.snapshot
     older = ItemSetProgress.objects.filter(item_set=snapshot.topic_id, fitted_version__lt=snapshot.data_version)
-    news = {"fitted_version": snapshot.data_version, "judged": snapshot.judged, "is_told": to_ask.is_told}
+    news = {"fitted_version": snapshot.data_version, "judged": snapshot.judged, "is_told": own.to_ask.is_told}
     return bool(older.update(**news, problem=""))
 
 
@@ -245,14 +230,13 @@ def _settings(snapshot: Snapshot, settings: Settings, learnt: tuple[float, float
     return columns if learnt is None else columns | {"kernel": list(learnt)}
 
 
-def _utilities(fit_id: int, row: _Row) -> dict[str, Sequence[Any]]:
-    n, result = len(row.snapshot.sentence_keys), row.result
-    assert result is not None, "without judgments there are none"
+def _utilities(fit: Fit, snapshot: Snapshot, result: TopicResult) -> dict[str, Sequence[Any]]:
+    n = len(snapshot.sentence_keys)
     nulls = [None] * n
     return {
-        "scored_by": [row.scored_by] * n,
-        "fit_id": [fit_id] * n,
-        "sentence_id": row.snapshot.sentence_keys,
+        "scored_by": [fit.scored_by] * n,
+        "fit_id": [fit.pk] * n,
+        "sentence_id": snapshot.sentence_keys,
         "strength": result.strengths.tolist(),
         "utility": result.utilities.tolist(),
         "value": result.values.tolist(),
@@ -264,17 +248,15 @@ def _utilities(fit_id: int, row: _Row) -> dict[str, Sequence[Any]]:
     }
 
 
-def _scores(fit_id: int, row: _Row) -> dict[str, Sequence[Any]]:
-    assert row.result is not None, "without judgments there are none"
-    summaries = row.result.summaries
-    parts = ([_with_key(part, row.snapshot) for part in summary.parts] for summary in summaries)
-    columns = ("score", "coverage", "by_length", "se", "low", "high")
+def _scores(fit: Fit, snapshot: Snapshot, result: TopicResult) -> dict[str, Sequence[Any]]:
+    summaries = result.summaries
+    columns = "score", "coverage", "by_length", "se", "low", "high"
     return {
-        "scored_by": [row.scored_by] * len(summaries),
-        "fit_id": [fit_id] * len(summaries),
-        "summary_id": row.snapshot.summary_keys,
+        "scored_by": [fit.scored_by] * len(summaries),
+        "fit_id": [fit.pk] * len(summaries),
+        "summary_id": snapshot.summary_keys,
         **{name: [getattr(summary, name) for summary in summaries] for name in columns},
-        "parts": [json.dumps(to_json(own)) for own in parts],
+        "parts": [json.dumps(to_json([_with_key(part, snapshot) for part in summary.parts])) for summary in summaries],
     }
 
 

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import base64
+import math
+import struct
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from itertools import starmap
 from typing import Any, Literal, Protocol
@@ -275,26 +278,38 @@ class Difference:
 
 @dataclass(frozen=True, slots=True)
 class Differences:
-    """Differences as they are kept, in a column for each field of `Difference`: of sixty systems there are 1,770."""
+    """Differences as they are kept, in a column for each field of `Difference`: of sixty systems there are 1,770.
+
+    Of columns of fractions the bytes are kept (`preferendum.statistics.packed`), not a number where a value is unknown.
+    """
 
     better: tuple[str, ...] = ()
     worse: tuple[str, ...] = ()
-    difference: tuple[float, ...] = ()
-    low: tuple[float | None, ...] = ()
-    high: tuple[float | None, ...] = ()
-    p: tuple[float | None, ...] = ()
+    difference: str = ""
+    low: str = ""
+    high: str = ""
+    p: str = ""
     significant: tuple[bool | None, ...] = ()
     topics: tuple[int | None, ...] = ()
     planned_share: tuple[float | None, ...] = ()
 
     @property
+    def _columns(self) -> list[Sequence[Any]]:
+        columns = (getattr(self, column.name) for column in fields(self))
+        return [_numbers(own) if isinstance(own, str) else own for own in columns]
+
+    @property
     def rows(self) -> tuple[Difference, ...]:
         """The differences one by one."""
-        return tuple(starmap(Difference, zip(*(getattr(self, column.name) for column in fields(self)), strict=True)))
+        return tuple(starmap(Difference, zip(*self._columns, strict=True)))
 
     def between(self, first: str, second: str) -> Difference | None:
         """The difference between two systems; None where they were not compared."""
         pairs = zip(self.better, self.worse, strict=True)
         wanted = {(first, second), (second, first)}
         k = next((k for k, pair in enumerate(pairs) if pair in wanted), None)
-        return None if k is None else Difference(*(getattr(self, column.name)[k] for column in fields(self)))
+        return None if k is None else Difference(*(column[k] for column in self._columns))
+
+
+def _numbers(packed: str) -> list[float | None]:
+    return [None if math.isnan(own) else own for (own,) in struct.iter_unpack("<d", base64.b64decode(packed))]

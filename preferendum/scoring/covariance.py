@@ -18,6 +18,7 @@ from scipy import linalg
 from preferendum.results import AnnotatorShares, ScoreCovariance, Standing
 from preferendum.results.statistics import MOST_COMPARED
 from preferendum.scoring.ranking import Comparison
+from preferendum.statistics import packed
 
 Matrix = NDArray[np.float64]
 
@@ -41,14 +42,14 @@ class Factor:
 
 def pack(standing: Standing) -> ScoreCovariance:
     """What is kept of a topic's covariance; of many systems in single precision, with the ranks that it leaves them."""
-    packed, shares = _packed(standing), standing.shares
+    kept, shares = _packed(standing), standing.shares
     if shares is None:
-        return packed
+        return kept
     return replace(
-        packed,
+        kept,
         annotators=shares.annotators,
         judged=shares.judged,
-        added=_text(np.asarray(shares.added)),
+        added=packed(np.asarray(shares.added)),
         of_answers=shares.of_answers,
     )
 
@@ -58,9 +59,9 @@ def _packed(standing: Standing) -> ScoreCovariance:
     if not np.isfinite(matrix).all():
         return ScoreCovariance(standing.systems)
     if len(standing.systems) <= MOST_COMPARED:
-        return ScoreCovariance(standing.systems, _text(matrix))
+        return ScoreCovariance(standing.systems, packed(matrix))
     ranks = {result.system: (result.rank_low, result.rank_high) for result in Comparison([standing]).ranked()}
-    factor = _text(root_of(matrix), "<f4")
+    factor = packed(root_of(matrix), "<f4")
     return ScoreCovariance(standing.systems, factor=factor, ranks=tuple(ranks[name] for name in standing.systems))
 
 
@@ -78,11 +79,6 @@ def unpack(packed: ScoreCovariance, scores: Mapping[str, float], judgments: int)
         added = _rows(packed.added, len(packed.annotators))[:, places]
         shares = AnnotatorShares(packed.annotators, packed.judged, added, packed.of_answers)
     return Standing(systems, tuple(scores[system] for system in systems), covariance, judgments, shares)
-
-
-def _text(matrix: Matrix, kind: str = "<f8") -> str:
-    """The bytes of its numbers, row by row: exact, and written in a hundredth of the time of their digits."""
-    return base64.b64encode(matrix.astype(kind).tobytes()).decode()
 
 
 def _rows(text: str, number: int, kind: str = "<f8") -> Matrix:

@@ -31,7 +31,7 @@ from preferendum.scoring.between_annotators import Panel, Tastes, mean_away, squ
 from preferendum.scoring.missing import Additive
 from preferendum.scoring.skewness import reach, signed_root
 from preferendum.scoring.stopping import StopRule
-from preferendum.statistics import holm
+from preferendum.statistics import holm, packed
 
 Over = Literal["judgments", "topics"]
 Matrix = NDArray[np.float64]
@@ -157,10 +157,10 @@ class Comparison:
         return Differences(
             better=tuple(map(self.systems.__getitem__, better.tolist())),
             worse=tuple(map(self.systems.__getitem__, worse.tolist())),
-            difference=tuple(np.abs(estimates.value).tolist()),
-            low=_known(np.where(is_first, low, -high)),
-            high=_known(np.where(is_first, high, -low)),
-            p=_known(p),
+            difference=packed(np.abs(estimates.value)),
+            low=packed(np.where(is_first, low, -high)),
+            high=packed(np.where(is_first, high, -low)),
+            p=packed(p),
             significant=tuple(np.where(np.isnan(p), np.array(None), p <= LEVEL).tolist()),
             topics=tuple(estimates.topics.astype(np.int64).tolist()),
             planned_share=(share,) * len(p),
