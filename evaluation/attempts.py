@@ -91,7 +91,8 @@ def attempt(task: str, keys: Sequence[int], work: Callable[..., object], tell: T
         wanted = {f"{agenda.KINDS[task].claim}:{key}": (key, *what) for key, what in agenda.find(task, *keys).items()}
         if not wanted:
             return
-        with claims.attempts({name: what for name, (_key, *what) in wanted.items()}, _token()) as begun:
+        versions = {name: (study, version) for name, (_key, study, version) in wanted.items()}
+        with claims.attempts(versions, _token()) as begun:
             by_key = {wanted[own.name][0]: own for own in begun}
             may_join = len(begun) > 1 and all(own.number == 1 for own in begun)
             if not (may_join and _is_done_together(by_key, work)):

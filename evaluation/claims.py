@@ -91,12 +91,12 @@ def attempts(wanted: Mapping[str, tuple[int, int]], token: uuid.UUID | None = No
 @transaction.atomic
 def _begin(wanted: Mapping[str, tuple[int, int]], token: uuid.UUID) -> list[Attempt]:
     now = timezone.now()
-    known = Claim.objects.select_for_update().filter(name__in=wanted).order_by("name")
-    if new := sorted(wanted.keys() - {claim.name for claim in known}):
+    claimed = Claim.objects.select_for_update().filter(name__in=wanted).order_by("name")
+    if new := sorted(wanted.keys() - {claim.name for claim in claimed}):
         void = (Claim(name=name, token=token, since=now, until=now) for name in new)
         Claim.objects.bulk_create(void, ignore_conflicts=True)  # another process may be faster
     begun, rows = [], []
-    for claim in known.all() if new else known:
+    for claim in claimed.all() if new else claimed:
         study, version = wanted[claim.name]
         if (claim.token == token or not is_held(claim, now)) and is_due(claim, version, now):
             own = Attempt(claim.name, token, claim.attempts + 1, was_killed=claim.until > claim.since)

@@ -35,7 +35,7 @@ BEAT_SECONDS = 1.0
 ONCE_A_ROUND = ("refit_topic", "rank_study")
 #: Seconds of fits, and their number, in one message: no other work waits longer for them, nor an answer for the
 #: transaction that stores them.
-TOGETHER, MOST_TOGETHER = 0.5, 16
+TOGETHER, MOST_TOGETHER = 0.5, 8
 PULSE_SECONDS = 2.0
 #: How often expired limits (wrong passwords), answers, sessions and removals are deleted.
 FORGET_SECONDS = 60.0
@@ -222,7 +222,7 @@ def _our_share(works: list[Work], workers: int) -> list[Work]:
 
 def claims_at_work() -> set[str]:
     """The claims of the tasks running in this process."""
-    return {claim for one in _snapshot(state.active_requests) for claim in str(one.id).partition(" ")[0].split(",")}
+    return {claim for own in _snapshot(state.active_requests) for claim in str(own.id).partition(" ")[0].split(",")}
 
 
 def _snapshot(requests: Iterable[Any]) -> list[Any]:

@@ -32,12 +32,12 @@ def numbers_of(systems: Mapping[int, Collection[str]]) -> dict[int, int]:
     """The design numbers of item sets for these systems of each; new ones if necessary."""
     wanted = {key: tuple(sorted(names)) for key, names in systems.items()}
     while True:
-        known = {key: {names: n for n, names in own.items()} for key, own in systems_by_number(wanted).items()}
-        missing = [key for key, names in wanted.items() if names not in known[key]]
+        numbers = {key: {names: n for n, names in own.items()} for key, own in systems_by_number(wanted).items()}
+        missing = [key for key, names in wanted.items() if names not in numbers[key]]
         if not missing:
-            return {key: known[key][names] for key, names in wanted.items()}
+            return {key: numbers[key][names] for key, names in wanted.items()}
         # Another process may add one of these at this moment.
-        new = [Design(item_set_id=key, number=len(known[key]), systems=wanted[key]) for key in missing]
+        new = [Design(item_set_id=key, number=len(numbers[key]), systems=wanted[key]) for key in missing]
         Design.objects.bulk_create(new, ignore_conflicts=True)
 
 

@@ -176,7 +176,7 @@ def _judgments(
     """
     rows = [row for row in answers if index[row[3]] != index[row[4]]]
     columns = zip(*rows, strict=True) if rows else ((),) * (len(COLUMNS) - 1)
-    keys, given, swapped, firsts, seconds, annotators, kinds, are_unnamed, design, drawn_for = columns
+    keys, replies, swapped, firsts, seconds, annotators, kinds, are_unnamed, design, drawn_for = columns
     first = np.array([index[key] for key in firsts], dtype=np.int64)
     second = np.array([index[key] for key in seconds], dtype=np.int64)
     turned = np.array(swapped, dtype=np.bool_)
@@ -185,7 +185,7 @@ def _judgments(
     judgments = Judgments(
         a=np.where(turned, second, first),
         b=np.where(turned, first, second),
-        outcome=np.array([SHARES[answer] for answer in given], dtype=np.float64),
+        outcome=np.array([SHARES[answer] for answer in replies], dtype=np.float64),
         weight=np.ones(len(rows)),
         annotator=np.array([numbers[key] for key in annotators], dtype=np.int64),
         design=np.array(design, dtype=np.float64),

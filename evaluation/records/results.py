@@ -116,10 +116,10 @@ def _fits(own: Fitted) -> list[Fit]:
     """The fits to be stored, without their curves."""
     if own.results:
         return [_fit(own.snapshot, scored_by, **_columns(own, result)) for scored_by, result in own.results.items()]
-    nothing = {"judgments": 0, "residual": 0.0, "iterations": 0, "seconds": 0.0}
+    columns = {"judgments": 0, "residual": 0.0, "iterations": 0, "seconds": 0.0}
     settings = own.snapshot.settings, AS_PUBLISHED
     return [
-        _fit(own.snapshot, scored_by, settings=_settings(own.snapshot, chosen), **nothing)
+        _fit(own.snapshot, scored_by, settings=_settings(own.snapshot, chosen), **columns)
         for scored_by, chosen in zip(BY_SENTENCES, settings, strict=True)
     ]
 
@@ -167,8 +167,8 @@ def _publish(rows: Sequence[tuple[Fitted, Fit]], before: Mapping[tuple[int, str]
     Fit.objects.bulk_create(fit for _own, fit in rows)
     # Each fit has a row for every compared sentence and every summary: nothing of the previous fit remains.
     if judged:
-        put(Utility, ["sentence_id", "scored_by"], _together([_utilities(*one) for one in judged]))
-        put(Score, ["summary_id", "scored_by"], _together([_scores(*one) for one in judged]))
+        put(Utility, ["sentence_id", "scored_by"], _together([_utilities(*row) for row in judged]))
+        put(Score, ["summary_id", "scored_by"], _together([_scores(*row) for row in judged]))
 
 
 def _together(several: Sequence[Mapping[str, Sequence[Any]]]) -> dict[str, list[Any]]:
@@ -212,8 +212,8 @@ def _same(fits: Sequence[Fitted]) -> list[Fitted]:
     locked = Topic.objects.select_for_update(no_key=True).filter(pk__in=keys).order_by("pk")
     cut = set(locked.values_list("pk", "cut_version"))
     present = set(Summary.objects.filter(topic__in=keys).order_by().values_list("pk", flat=True))
-    kept = ((own, own.snapshot) for own in fits)
-    return [own for own, s in kept if (s.topic_id, s.cut_version) in cut and present.issuperset(s.summary_keys)]
+    both = ((own, own.snapshot) for own in fits)
+    return [own for own, s in both if (s.topic_id, s.cut_version) in cut and present.issuperset(s.summary_keys)]
 
 
 def _is_news(own: Fitted) -> bool:

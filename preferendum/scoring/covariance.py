@@ -42,11 +42,11 @@ class Factor:
 
 def pack(standing: Standing) -> ScoreCovariance:
     """What is kept of a topic's covariance; of many systems in single precision, with the ranks that it leaves them."""
-    kept, shares = _packed(standing), standing.shares
+    covariance, shares = _packed(standing), standing.shares
     if shares is None:
-        return kept
+        return covariance
     return replace(
-        kept,
+        covariance,
         annotators=shares.annotators,
         judged=shares.judged,
         added=packed(np.asarray(shares.added)),
