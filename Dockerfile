@@ -18,9 +18,10 @@ RUN apt-get update \
 COPY requirements/run.txt requirements/run.txt
 RUN pip install --require-hashes -r requirements/run.txt
 COPY . .
+# Any other user of the group 0 may run it, too: some clusters give each container a number of its own.
 RUN useradd --uid 10001 --no-create-home preferendum \
     && mkdir -p /data/files /data/static /data/temporary \
-    && chown -R preferendum /data
+    && chown -R preferendum:0 /data && chmod -R g=u /data
 # Archives and uploads on their way are too large for the memory that holds /tmp in docker-compose.yml.
 ENV TMPDIR=/data/temporary
 USER 10001
