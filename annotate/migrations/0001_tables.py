@@ -53,332 +53,6 @@ class Migration(migrations.Migration):
             ],
         ),
         migrations.CreateModel(
-            name='ItemSet',
-            fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('of', models.CharField(max_length=9)),
-                ('last_data_version', models.PositiveBigIntegerField(default=0, editable=False)),
-            ],
-            options={
-                'ordering': ['pk'],
-            },
-        ),
-        migrations.CreateModel(
-            name='Questionnaire',
-            fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('version', models.PositiveIntegerField()),
-                ('place', models.CharField(choices=[('before', 'before the first pair'), ('after', 'after the last pair'), ('platform', 'nobody here: a platform knows the answers')], default='before', max_length=8)),
-                ('questions', models.JSONField(default=list)),
-                ('at', models.DateTimeField()),
-            ],
-        ),
-        migrations.CreateModel(
-            name='SecondFactor',
-            fields=[
-                ('user', models.OneToOneField(on_delete=django.db.models.deletion.CASCADE, primary_key=True, related_name='second_factor', serialize=False, to=settings.AUTH_USER_MODEL)),
-                ('secret', models.CharField(max_length=64)),
-                ('used_step', models.BigIntegerField()),
-                ('recovery', models.JSONField(default=list)),
-            ],
-        ),
-        migrations.CreateModel(
-            name='SourceDocument',
-            fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('text', models.TextField(blank=True)),
-                ('sentences', models.JSONField(blank=True, null=True)),
-                ('extra', models.JSONField(blank=True, default=dict)),
-                ('name', models.CharField(max_length=300)),
-                ('position', models.PositiveIntegerField()),
-                ('mended', models.JSONField(blank=True, null=True)),
-            ],
-            options={
-                'ordering': ['position'],
-            },
-        ),
-        migrations.CreateModel(
-            name='Summary',
-            fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('text', models.TextField(blank=True)),
-                ('sentences', models.JSONField(blank=True, null=True)),
-                ('extra', models.JSONField(blank=True, default=dict)),
-                ('has_text', models.BooleanField(default=True, editable=False)),
-                ('person', models.BooleanField(default=False, verbose_name='written by a person')),
-                ('reference', models.CharField(blank=True, max_length=200, verbose_name='is the reference')),
-                ('turns', models.JSONField(blank=True, null=True)),
-                ('created_at', models.DateTimeField(default=django.utils.timezone.now, editable=False)),
-            ],
-            options={
-                'verbose_name_plural': 'summaries',
-                'ordering': ['topic__position', 'system__name'],
-            },
-        ),
-        migrations.CreateModel(
-            name='WorkerPulse',
-            fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('name', models.CharField(max_length=200, unique=True)),
-                ('at', models.DateTimeField()),
-                ('program_version', models.CharField(max_length=40)),
-            ],
-        ),
-        migrations.CreateModel(
-            name='AccountSession',
-            fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('browser', models.CharField(blank=True, max_length=100)),
-                ('created_at', models.DateTimeField(auto_now_add=True)),
-                ('session', models.OneToOneField(on_delete=django.db.models.deletion.CASCADE, related_name='account_session', to='sessions.session')),
-                ('user', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='sessions', to=settings.AUTH_USER_MODEL)),
-            ],
-        ),
-        migrations.CreateModel(
-            name='Annotator',
-            fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('key', models.UUIDField(default=uuid.uuid4, editable=False, unique=True)),
-                ('kind', models.CharField(choices=[('human', 'person'), ('machine', 'machine'), ('simulated', 'simulated')], default='human', max_length=10)),
-                ('imported', models.BooleanField(default=False)),
-                ('is_unnamed', models.BooleanField(default=False)),
-                ('pseudonym', models.CharField(max_length=200)),
-                ('judge', models.JSONField(blank=True, null=True)),
-                ('quota', models.PositiveIntegerField(blank=True, null=True)),
-                ('judged', models.PositiveIntegerField(default=0)),
-                ('seconds', models.FloatField(default=0.0)),
-                ('pace', models.FloatField(default=15.0, editable=False)),
-                ('summary_pace', models.FloatField(default=15.0, editable=False)),
-                ('sentence_pairs', models.PositiveIntegerField(blank=True, editable=False, null=True)),
-                ('summary_pairs', models.PositiveIntegerField(blank=True, editable=False, null=True)),
-                ('previous', models.UUIDField(blank=True, editable=False, null=True)),
-                ('shortcuts', models.BooleanField(default=True)),
-                ('judged_at', models.DateTimeField(blank=True, null=True)),
-                ('skipped', models.PositiveIntegerField(default=0)),
-                ('skips_in_a_row', models.PositiveIntegerField(default=0)),
-                ('trained_at', models.DateTimeField(blank=True, null=True)),
-                ('screened_out_at', models.DateTimeField(blank=True, null=True)),
-                ('joined_at', models.DateTimeField(default=django.utils.timezone.now, editable=False)),
-                ('finished_at', models.DateTimeField(blank=True, null=True)),
-                ('excluded_at', models.DateTimeField(blank=True, null=True)),
-                ('paused_at', models.DateTimeField(blank=True, null=True)),
-                ('user', models.ForeignKey(blank=True, null=True, on_delete=django.db.models.deletion.SET_NULL, related_name='annotators', to=settings.AUTH_USER_MODEL)),
-            ],
-        ),
-        migrations.CreateModel(
-            name='AnnotatorReport',
-            fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('version', models.PositiveBigIntegerField()),
-                ('figures', models.JSONField(default=dict)),
-                ('flags', models.JSONField(default=list)),
-                ('weight', models.FloatField(null=True)),
-                ('answered', models.JSONField(null=True)),
-                ('computed_at', models.DateTimeField()),
-                ('annotator', models.OneToOneField(on_delete=django.db.models.deletion.CASCADE, related_name='report', to='annotate.annotator')),
-            ],
-        ),
-        migrations.CreateModel(
-            name='Invitation',
-            fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('role', models.CharField(choices=[('owner', 'owner'), ('researcher', 'researcher'), ('admin', 'admin'), ('annotator', 'annotator')], default='annotator', max_length=12, verbose_name='role')),
-                ('link_key', models.CharField(db_index=True, default=annotate.models.study.new_link_key, editable=False, max_length=32)),
-                ('label', models.CharField(blank=True, max_length=100, verbose_name='label')),
-                ('expires_at', models.DateTimeField(blank=True, null=True, verbose_name='valid until')),
-                ('max_uses', models.PositiveIntegerField(blank=True, null=True, verbose_name='maximum number of people')),
-                ('uses', models.PositiveIntegerField(default=0)),
-                ('revoked_at', models.DateTimeField(blank=True, null=True)),
-                ('created_at', models.DateTimeField(auto_now_add=True)),
-                ('created_by', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='+', to=settings.AUTH_USER_MODEL)),
-            ],
-        ),
-        migrations.AddField(
-            model_name='annotator',
-            name='invitation',
-            field=models.ForeignKey(blank=True, null=True, on_delete=django.db.models.deletion.SET_NULL, related_name='+', to='annotate.invitation'),
-        ),
-        migrations.CreateModel(
-            name='Topic',
-            fields=[
-                ('sentence_set', models.OneToOneField(db_column='id', on_delete=django.db.models.deletion.CASCADE, primary_key=True, related_name='+', serialize=False, to='annotate.itemset')),
-                ('name', models.CharField(max_length=200, verbose_name='topic id')),
-                ('title', models.CharField(blank=True, max_length=1000, verbose_name='title')),
-                ('question', models.TextField(blank=True, max_length=10000, verbose_name='question')),
-                ('language', models.CharField(blank=True, max_length=60, verbose_name='language')),
-                ('base', models.CharField(blank=True, max_length=200, verbose_name='update of')),
-                ('position', models.PositiveIntegerField()),
-                ('text_version', models.PositiveIntegerField(default=1)),
-                ('cut_version', models.PositiveIntegerField(default=0)),
-                ('peers_version', models.PositiveIntegerField(default=1)),
-                ('last_scored_version', models.PositiveBigIntegerField(default=0, editable=False)),
-                ('created_at', models.DateTimeField(auto_now_add=True)),
-                ('extra', models.JSONField(blank=True, default=dict)),
-            ],
-            options={
-                'ordering': ['position'],
-            },
-        ),
-        migrations.CreateModel(
-            name='Item',
-            fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('system', models.CharField(blank=True, default='', max_length=200)),
-                ('index', models.PositiveIntegerField()),
-                ('position', models.PositiveIntegerField()),
-                ('paragraph', models.PositiveIntegerField(default=0)),
-                ('text', models.TextField()),
-                ('turns', models.JSONField(blank=True, null=True)),
-                ('not_judged', models.CharField(blank=True, choices=[('by-hand', 'left out by a researcher'), ('no-letters', 'has no letters'), ('link', 'is a link or an address'), ('dateline', 'is a date or a place by itself'), ('byline', 'says who wrote it'), ('caption', 'is the caption of a picture'), ('attribution', 'says whom a quotation is from'), ('notice', 'is a notice, not a part of the text'), ('list-item', 'is an item of a list, not a sentence'), ('heading', 'is a heading'), ('fragment', 'is a fragment of a sentence'), ('duplicate', 'repeats an earlier sentence of the topic'), ('no-text', 'has no text here')], default='', max_length=20)),
-                ('item_set', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='items', to='annotate.itemset')),
-                ('document', models.ForeignKey(blank=True, null=True, on_delete=django.db.models.deletion.CASCADE, related_name='cut_sentences', to='annotate.sourcedocument')),
-            ],
-            options={
-                'ordering': ['position'],
-            },
-        ),
-        migrations.CreateModel(
-            name='Fit',
-            fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('differences', models.JSONField(default=dict)),
-                ('ground', models.JSONField(default=dict)),
-                ('scored_by', models.CharField(choices=[('recommended', 'recommended'), ('published', 'as published'), ('win-rate', 'win rate')], default='recommended', max_length=12)),
-                ('data_version', models.PositiveBigIntegerField()),
-                ('judgments', models.PositiveIntegerField()),
-                ('last_judgment_id', models.PositiveBigIntegerField(default=0)),
-                ('sentences', models.PositiveIntegerField()),
-                ('settings', models.JSONField()),
-                ('program_version', models.CharField(max_length=40)),
-                ('residual', models.FloatField()),
-                ('iterations', models.PositiveIntegerField()),
-                ('seconds', models.FloatField()),
-                ('curve', models.JSONField(default=list)),
-                ('curve_owed', models.BooleanField(default=False)),
-                ('covariance', models.JSONField(default=dict)),
-                ('words', models.JSONField(default=dict)),
-                ('created_at', models.DateTimeField()),
-                ('item_set', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='fits', to='annotate.itemset')),
-            ],
-        ),
-        migrations.CreateModel(
-            name='Design',
-            fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('number', models.PositiveSmallIntegerField()),
-                ('systems', models.JSONField()),
-                ('item_set', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='designs', to='annotate.itemset')),
-            ],
-        ),
-        migrations.CreateModel(
-            name='Assignment',
-            fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('key', models.UUIDField(default=uuid.uuid4, editable=False, unique=True)),
-                ('swapped', models.BooleanField()),
-                ('occasion', models.PositiveIntegerField(default=0)),
-                ('reason', models.CharField(choices=[('random', 'random'), ('suggested', 'suggested by the worker'), ('imported', 'imported'), ('training', 'practice'), ('gold', 'gold pair'), ('repeat', 'repeat')], default='random', max_length=10)),
-                ('design_weight', models.FloatField(default=1.0)),
-                ('drawn_for', models.PositiveSmallIntegerField(blank=True, null=True)),
-                ('expected', models.CharField(blank=True, max_length=5)),
-                ('state', models.CharField(choices=[('open', 'open'), ('judged', 'judged'), ('skipped', 'skipped'), ('expired', 'expired'), ('void', 'void')], default='open', max_length=8)),
-                ('skip_reason', models.CharField(blank=True, choices=[('unclear', 'unclear'), ('broken', 'broken text'), ('language', 'not my language'), ('other', 'other')], max_length=10)),
-                ('holds_place', models.BooleanField(default=True)),
-                ('revision', models.PositiveSmallIntegerField(default=0)),
-                ('created_at', models.DateTimeField()),
-                ('expires_at', models.DateTimeField(blank=True, null=True)),
-                ('closed_at', models.DateTimeField(blank=True, null=True)),
-                ('annotator', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='assignments', to='annotate.annotator')),
-                ('item_set', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='assignments', to='annotate.itemset')),
-            ],
-        ),
-        migrations.CreateModel(
-            name='ItemSetProgress',
-            fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('fitted_version', models.PositiveBigIntegerField(default=0)),
-                ('judged', models.JSONField(null=True)),
-                ('problem', models.TextField(blank=True)),
-                ('is_told', models.BooleanField(default=False)),
-                ('item_set', models.OneToOneField(on_delete=django.db.models.deletion.CASCADE, related_name='progress', to='annotate.itemset')),
-            ],
-        ),
-        migrations.CreateModel(
-            name='Judgment',
-            fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('revision', models.PositiveSmallIntegerField(default=1)),
-                ('answer', models.CharField(choices=[('left', 'the first sentence'), ('right', 'the second sentence'), ('tie', 'equally important'), ('neither', 'neither is important'), ('undone', 'undone')], max_length=7)),
-                ('seconds', models.FloatField(blank=True, null=True)),
-                ('why', models.CharField(blank=True, default='', max_length=200)),
-                ('note', models.CharField(blank=True, default='', max_length=300)),
-                ('confidence', models.FloatField(blank=True, null=True)),
-                ('at', models.DateTimeField(blank=True, null=True)),
-                ('extra', models.JSONField(blank=True, null=True)),
-                ('assignment', models.ForeignKey(on_delete=django.db.models.deletion.RESTRICT, related_name='judgments', to='annotate.assignment')),
-                ('item_set', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='judgments', to='annotate.itemset')),
-            ],
-        ),
-        migrations.CreateModel(
-            name='Pair',
-            fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('need', models.PositiveSmallIntegerField()),
-                ('taken', models.PositiveSmallIntegerField(default=0)),
-                ('first', models.ForeignKey(on_delete=django.db.models.deletion.RESTRICT, related_name='+', to='annotate.item')),
-                ('item_set', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='pairs', to='annotate.itemset')),
-                ('second', models.ForeignKey(on_delete=django.db.models.deletion.RESTRICT, related_name='+', to='annotate.item')),
-            ],
-        ),
-        migrations.AddField(
-            model_name='assignment',
-            name='pair',
-            field=models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='assignments', to='annotate.pair'),
-        ),
-        migrations.CreateModel(
-            name='AnsweredQuestionnaire',
-            fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('answers', models.JSONField(default=dict)),
-                ('at', models.DateTimeField()),
-                ('annotator', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='answered_questionnaires', to='annotate.annotator')),
-                ('questionnaire', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='answered', to='annotate.questionnaire')),
-            ],
-        ),
-        migrations.CreateModel(
-            name='Removal',
-            fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('key', models.UUIDField(default=uuid.uuid4, editable=False, unique=True)),
-                ('kind', models.CharField(choices=[('topic', 'topic'), ('system', 'system'), ('summary', 'summary'), ('reference', 'reference'), ('human_scores', 'human scores'), ('replaced', 'earlier versions'), ('archived', 'history')], max_length=12)),
-                ('name', models.CharField(max_length=300)),
-                ('topic_name', models.CharField(blank=True, max_length=200)),
-                ('counts', models.JSONField(default=dict)),
-                ('rows', models.TextField(blank=True)),
-                ('removed_at', models.DateTimeField(auto_now_add=True)),
-                ('restored_at', models.DateTimeField(blank=True, null=True)),
-                ('user', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='+', to=settings.AUTH_USER_MODEL)),
-            ],
-            options={
-                'ordering': ['-pk'],
-            },
-        ),
-        migrations.AddField(
-            model_name='itemset',
-            name='removal',
-            field=models.ForeignKey(blank=True, null=True, on_delete=django.db.models.deletion.CASCADE, related_name='item_sets', to='annotate.removal'),
-        ),
-        migrations.CreateModel(
-            name='ReportedPair',
-            fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('reason', models.CharField(choices=[('fragment', 'not a sentence'), ('same', 'both say the same'), ('offensive', 'offensive or private'), ('other', 'something else')], max_length=10)),
-                ('note', models.TextField(blank=True, max_length=500)),
-                ('at', models.DateTimeField()),
-                ('assignment', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='reported', to='annotate.assignment')),
-            ],
-        ),
-        migrations.CreateModel(
             name='Study',
             fields=[
                 ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
@@ -431,17 +105,414 @@ class Migration(migrations.Migration):
             ],
             options={
                 'verbose_name_plural': 'studies',
+                'constraints': [models.CheckConstraint(condition=models.Q(('judgments_per_pair__gte', 1), ('judgments_per_topic__gte', 1), ('pairs_per_annotator__gte', 1)), name='study_asks_for_something'), models.CheckConstraint(condition=models.Q(('prior__gte', 0)), name='study_prior_not_negative')],
             },
         ),
-        migrations.AddField(
-            model_name='reportedpair',
-            name='study',
-            field=models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='+', to='annotate.study'),
+        migrations.CreateModel(
+            name='Removal',
+            fields=[
+                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
+                ('key', models.UUIDField(default=uuid.uuid4, editable=False, unique=True)),
+                ('kind', models.CharField(choices=[('topic', 'topic'), ('system', 'system'), ('summary', 'summary'), ('reference', 'reference'), ('human_scores', 'human scores'), ('replaced', 'earlier versions'), ('archived', 'history')], max_length=12)),
+                ('name', models.CharField(max_length=300)),
+                ('topic_name', models.CharField(blank=True, max_length=200)),
+                ('counts', models.JSONField(default=dict)),
+                ('rows', models.TextField(blank=True)),
+                ('removed_at', models.DateTimeField(auto_now_add=True)),
+                ('restored_at', models.DateTimeField(blank=True, null=True)),
+                ('user', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='+', to=settings.AUTH_USER_MODEL)),
+                ('study', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='removals', to='annotate.study')),
+            ],
+            options={
+                'ordering': ['-pk'],
+            },
         ),
-        migrations.AddField(
-            model_name='removal',
-            name='study',
-            field=models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='removals', to='annotate.study'),
+        migrations.CreateModel(
+            name='ItemSet',
+            fields=[
+                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
+                ('of', models.CharField(max_length=9)),
+                ('last_data_version', models.PositiveBigIntegerField(default=0, editable=False)),
+                ('removal', models.ForeignKey(blank=True, null=True, on_delete=django.db.models.deletion.CASCADE, related_name='item_sets', to='annotate.removal')),
+                ('study', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='item_sets', to='annotate.study')),
+            ],
+            options={
+                'ordering': ['pk'],
+                'constraints': [models.CheckConstraint(condition=models.Q(('of__in', ['sentences', 'summaries'])), name='item_set_of_sentences_or_summaries')],
+            },
+        ),
+        migrations.CreateModel(
+            name='Questionnaire',
+            fields=[
+                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
+                ('version', models.PositiveIntegerField()),
+                ('place', models.CharField(choices=[('before', 'before the first pair'), ('after', 'after the last pair'), ('platform', 'nobody here: a platform knows the answers')], default='before', max_length=8)),
+                ('questions', models.JSONField(default=list)),
+                ('at', models.DateTimeField()),
+                ('study', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='questionnaires', to='annotate.study')),
+            ],
+            options={
+                'constraints': [models.UniqueConstraint(fields=('study', 'version'), name='questionnaire_once_a_version'), models.UniqueConstraint(condition=models.Q(('place', 'platform')), fields=('study',), name='questionnaire_of_platform_once')],
+            },
+        ),
+        migrations.CreateModel(
+            name='SecondFactor',
+            fields=[
+                ('user', models.OneToOneField(on_delete=django.db.models.deletion.CASCADE, primary_key=True, related_name='second_factor', serialize=False, to=settings.AUTH_USER_MODEL)),
+                ('secret', models.CharField(max_length=64)),
+                ('used_step', models.BigIntegerField()),
+                ('recovery', models.JSONField(default=list)),
+            ],
+        ),
+        migrations.CreateModel(
+            name='Upload',
+            fields=[
+                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
+                ('key', models.UUIDField(default=uuid.uuid4, editable=False, unique=True)),
+                ('problem', models.TextField(blank=True)),
+                ('created_at', models.DateTimeField(auto_now_add=True)),
+                ('changed_at', models.DateTimeField(auto_now=True)),
+                ('file', models.FileField(max_length=200, upload_to=annotate.models.corpus.upload_path)),
+                ('filename', models.CharField(max_length=300)),
+                ('size', models.PositiveBigIntegerField()),
+                ('sha256', models.CharField(max_length=64)),
+                ('state', models.CharField(choices=[('waiting', 'waiting to be read'), ('asked', 'waiting for your choice of columns'), ('ready', 'waiting for your confirmation'), ('refused', 'refused'), ('confirmed', 'being stored'), ('stored', 'stored'), ('discarded', 'discarded'), ('failed', 'failed')], default='waiting', max_length=10)),
+                ('table', models.JSONField(editable=False, null=True)),
+                ('columns', models.JSONField(editable=False, null=True)),
+                ('preview', models.JSONField(default=dict)),
+                ('complaints', models.JSONField(default=list)),
+                ('baseline_words', models.PositiveSmallIntegerField(editable=False, null=True)),
+                ('simulation', models.JSONField(editable=False, null=True)),
+                ('judgments_stored', models.PositiveIntegerField(editable=False, null=True)),
+                ('copied_from', models.ForeignKey(editable=False, null=True, on_delete=django.db.models.deletion.SET_NULL, related_name='+', to='annotate.study')),
+                ('study', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='%(class)ss', to='annotate.study')),
+                ('user', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='+', to=settings.AUTH_USER_MODEL)),
+            ],
+            options={
+                'indexes': [models.Index(condition=models.Q(('state__in', ['waiting', 'confirmed'])), fields=['id'], name='upload_waiting'), models.Index(condition=models.Q(('judgments_stored__isnull', False)), fields=['id'], name='upload_unfinished')],
+            },
+        ),
+        migrations.CreateModel(
+            name='Topic',
+            fields=[
+                ('sentence_set', models.OneToOneField(db_column='id', on_delete=django.db.models.deletion.CASCADE, primary_key=True, related_name='+', serialize=False, to='annotate.itemset')),
+                ('name', models.CharField(max_length=200, verbose_name='topic id')),
+                ('title', models.CharField(blank=True, max_length=1000, verbose_name='title')),
+                ('question', models.TextField(blank=True, max_length=10000, verbose_name='question')),
+                ('language', models.CharField(blank=True, max_length=60, verbose_name='language')),
+                ('base', models.CharField(blank=True, max_length=200, verbose_name='update of')),
+                ('position', models.PositiveIntegerField()),
+                ('text_version', models.PositiveIntegerField(default=1)),
+                ('cut_version', models.PositiveIntegerField(default=0)),
+                ('peers_version', models.PositiveIntegerField(default=1)),
+                ('last_scored_version', models.PositiveBigIntegerField(default=0, editable=False)),
+                ('created_at', models.DateTimeField(auto_now_add=True)),
+                ('extra', models.JSONField(blank=True, default=dict)),
+                ('removal', models.ForeignKey(blank=True, null=True, on_delete=django.db.models.deletion.CASCADE, related_name='topics', to='annotate.removal')),
+                ('study', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='topics', to='annotate.study')),
+                ('upload', models.ForeignKey(blank=True, null=True, on_delete=django.db.models.deletion.CASCADE, related_name='+', to='annotate.upload')),
+            ],
+            options={
+                'ordering': ['position'],
+                'constraints': [models.UniqueConstraint(condition=models.Q(('removal', None)), fields=('study', 'name'), name='topic_once_a_study'), models.UniqueConstraint(fields=('study', 'position'), name='topic_one_a_position')],
+            },
+        ),
+        migrations.CreateModel(
+            name='SourceDocument',
+            fields=[
+                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
+                ('text', models.TextField(blank=True)),
+                ('sentences', models.JSONField(blank=True, null=True)),
+                ('extra', models.JSONField(blank=True, default=dict)),
+                ('name', models.CharField(max_length=300)),
+                ('position', models.PositiveIntegerField()),
+                ('mended', models.JSONField(blank=True, null=True)),
+                ('topic', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='documents', to='annotate.topic')),
+            ],
+            options={
+                'ordering': ['position'],
+                'constraints': [models.UniqueConstraint(fields=('topic', 'name'), name='document_once_a_topic')],
+            },
+        ),
+        migrations.CreateModel(
+            name='System',
+            fields=[
+                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
+                ('name', models.CharField(max_length=200, verbose_name='system')),
+                ('study', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='systems', to='annotate.study')),
+            ],
+            options={
+                'ordering': ['name'],
+                'constraints': [models.UniqueConstraint(fields=('study', 'name'), name='system_once_a_study')],
+            },
+        ),
+        migrations.CreateModel(
+            name='Summary',
+            fields=[
+                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
+                ('text', models.TextField(blank=True)),
+                ('sentences', models.JSONField(blank=True, null=True)),
+                ('extra', models.JSONField(blank=True, default=dict)),
+                ('has_text', models.BooleanField(default=True, editable=False)),
+                ('person', models.BooleanField(default=False, verbose_name='written by a person')),
+                ('reference', models.CharField(blank=True, max_length=200, verbose_name='is the reference')),
+                ('turns', models.JSONField(blank=True, null=True)),
+                ('created_at', models.DateTimeField(default=django.utils.timezone.now, editable=False)),
+                ('system', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='summaries', to='annotate.system')),
+                ('upload', models.ForeignKey(blank=True, db_index=False, null=True, on_delete=django.db.models.deletion.SET_NULL, related_name='+', to='annotate.upload')),
+                ('topic', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='summaries', to='annotate.topic')),
+            ],
+            options={
+                'verbose_name_plural': 'summaries',
+                'ordering': ['topic__position', 'system__name'],
+                'indexes': [models.Index(condition=models.Q(('person', True)), fields=['system'], name='summary_by_person'), models.Index(condition=models.Q(('has_text', False)), fields=['topic'], name='summary_without_text')],
+                'constraints': [models.UniqueConstraint(fields=('topic', 'system'), name='summary_once_a_topic_and_system')],
+            },
+        ),
+        migrations.CreateModel(
+            name='WorkerPulse',
+            fields=[
+                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
+                ('name', models.CharField(max_length=200, unique=True)),
+                ('at', models.DateTimeField()),
+                ('program_version', models.CharField(max_length=40)),
+            ],
+        ),
+        migrations.CreateModel(
+            name='AccountSession',
+            fields=[
+                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
+                ('browser', models.CharField(blank=True, max_length=100)),
+                ('created_at', models.DateTimeField(auto_now_add=True)),
+                ('session', models.OneToOneField(on_delete=django.db.models.deletion.CASCADE, related_name='account_session', to='sessions.session')),
+                ('user', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='sessions', to=settings.AUTH_USER_MODEL)),
+            ],
+        ),
+        migrations.CreateModel(
+            name='Invitation',
+            fields=[
+                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
+                ('role', models.CharField(choices=[('owner', 'owner'), ('researcher', 'researcher'), ('admin', 'admin'), ('annotator', 'annotator')], default='annotator', max_length=12, verbose_name='role')),
+                ('link_key', models.CharField(db_index=True, default=annotate.models.study.new_link_key, editable=False, max_length=32)),
+                ('label', models.CharField(blank=True, max_length=100, verbose_name='label')),
+                ('expires_at', models.DateTimeField(blank=True, null=True, verbose_name='valid until')),
+                ('max_uses', models.PositiveIntegerField(blank=True, null=True, verbose_name='maximum number of people')),
+                ('uses', models.PositiveIntegerField(default=0)),
+                ('revoked_at', models.DateTimeField(blank=True, null=True)),
+                ('created_at', models.DateTimeField(auto_now_add=True)),
+                ('created_by', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='+', to=settings.AUTH_USER_MODEL)),
+                ('study', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='invitations', to='annotate.study')),
+            ],
+            options={
+                'constraints': [models.CheckConstraint(condition=models.Q(('max_uses__isnull', True), ('uses__lte', models.F('max_uses')), _connector='OR'), name='invitation_never_overused')],
+            },
+        ),
+        migrations.CreateModel(
+            name='Annotator',
+            fields=[
+                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
+                ('key', models.UUIDField(default=uuid.uuid4, editable=False, unique=True)),
+                ('kind', models.CharField(choices=[('human', 'person'), ('machine', 'machine'), ('simulated', 'simulated')], default='human', max_length=10)),
+                ('imported', models.BooleanField(default=False)),
+                ('is_unnamed', models.BooleanField(default=False)),
+                ('pseudonym', models.CharField(max_length=200)),
+                ('judge', models.JSONField(blank=True, null=True)),
+                ('quota', models.PositiveIntegerField(blank=True, null=True)),
+                ('judged', models.PositiveIntegerField(default=0)),
+                ('seconds', models.FloatField(default=0.0)),
+                ('pace', models.FloatField(default=15.0, editable=False)),
+                ('summary_pace', models.FloatField(default=15.0, editable=False)),
+                ('sentence_pairs', models.PositiveIntegerField(blank=True, editable=False, null=True)),
+                ('summary_pairs', models.PositiveIntegerField(blank=True, editable=False, null=True)),
+                ('previous', models.UUIDField(blank=True, editable=False, null=True)),
+                ('shortcuts', models.BooleanField(default=True)),
+                ('judged_at', models.DateTimeField(blank=True, null=True)),
+                ('skipped', models.PositiveIntegerField(default=0)),
+                ('skips_in_a_row', models.PositiveIntegerField(default=0)),
+                ('trained_at', models.DateTimeField(blank=True, null=True)),
+                ('screened_out_at', models.DateTimeField(blank=True, null=True)),
+                ('joined_at', models.DateTimeField(default=django.utils.timezone.now, editable=False)),
+                ('finished_at', models.DateTimeField(blank=True, null=True)),
+                ('excluded_at', models.DateTimeField(blank=True, null=True)),
+                ('paused_at', models.DateTimeField(blank=True, null=True)),
+                ('user', models.ForeignKey(blank=True, null=True, on_delete=django.db.models.deletion.SET_NULL, related_name='annotators', to=settings.AUTH_USER_MODEL)),
+                ('invitation', models.ForeignKey(blank=True, null=True, on_delete=django.db.models.deletion.SET_NULL, related_name='+', to='annotate.invitation')),
+                ('study', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='annotators', to='annotate.study')),
+                ('upload', models.ForeignKey(blank=True, null=True, on_delete=django.db.models.deletion.CASCADE, related_name='+', to='annotate.upload')),
+            ],
+            options={
+                'constraints': [models.UniqueConstraint(fields=('study', 'pseudonym'), name='annotator_one_a_pseudonym'), models.UniqueConstraint(condition=models.Q(('kind', 'human'), ('user__isnull', False)), fields=('study', 'user'), name='annotator_once_a_user'), models.CheckConstraint(condition=models.Q(('judge__isnull', True), ('kind', 'machine'), _connector='OR'), name='annotator_judge_is_a_machine')],
+            },
+        ),
+        migrations.CreateModel(
+            name='AnnotatorReport',
+            fields=[
+                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
+                ('version', models.PositiveBigIntegerField()),
+                ('figures', models.JSONField(default=dict)),
+                ('flags', models.JSONField(default=list)),
+                ('weight', models.FloatField(null=True)),
+                ('answered', models.JSONField(null=True)),
+                ('computed_at', models.DateTimeField()),
+                ('annotator', models.OneToOneField(on_delete=django.db.models.deletion.CASCADE, related_name='report', to='annotate.annotator')),
+            ],
+        ),
+        migrations.CreateModel(
+            name='Item',
+            fields=[
+                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
+                ('system', models.CharField(blank=True, default='', max_length=200)),
+                ('index', models.PositiveIntegerField()),
+                ('position', models.PositiveIntegerField()),
+                ('paragraph', models.PositiveIntegerField(default=0)),
+                ('text', models.TextField()),
+                ('turns', models.JSONField(blank=True, null=True)),
+                ('not_judged', models.CharField(blank=True, choices=[('by-hand', 'left out by a researcher'), ('no-letters', 'has no letters'), ('link', 'is a link or an address'), ('dateline', 'is a date or a place by itself'), ('byline', 'says who wrote it'), ('caption', 'is the caption of a picture'), ('attribution', 'says whom a quotation is from'), ('notice', 'is a notice, not a part of the text'), ('list-item', 'is an item of a list, not a sentence'), ('heading', 'is a heading'), ('fragment', 'is a fragment of a sentence'), ('duplicate', 'repeats an earlier sentence of the topic'), ('no-text', 'has no text here')], default='', max_length=20)),
+                ('item_set', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='items', to='annotate.itemset')),
+                ('document', models.ForeignKey(blank=True, null=True, on_delete=django.db.models.deletion.CASCADE, related_name='cut_sentences', to='annotate.sourcedocument')),
+            ],
+            options={
+                'ordering': ['position'],
+                'constraints': [models.UniqueConstraint(fields=('document', 'index'), name='item_once_an_index'), models.UniqueConstraint(fields=('item_set', 'position'), name='item_once_a_position'), models.UniqueConstraint(condition=models.Q(('system', ''), _negated=True), fields=('item_set', 'system', 'index'), name='item_once_a_system'), models.CheckConstraint(condition=models.Q(('document__isnull', True), ('system', ''), _connector='XOR'), name='item_of_document_or_system')],
+            },
+        ),
+        migrations.CreateModel(
+            name='Fit',
+            fields=[
+                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
+                ('differences', models.JSONField(default=dict)),
+                ('ground', models.JSONField(default=dict)),
+                ('scored_by', models.CharField(choices=[('recommended', 'recommended'), ('published', 'as published'), ('win-rate', 'win rate')], default='recommended', max_length=12)),
+                ('data_version', models.PositiveBigIntegerField()),
+                ('judgments', models.PositiveIntegerField()),
+                ('last_judgment_id', models.PositiveBigIntegerField(default=0)),
+                ('sentences', models.PositiveIntegerField()),
+                ('settings', models.JSONField()),
+                ('program_version', models.CharField(max_length=40)),
+                ('residual', models.FloatField()),
+                ('iterations', models.PositiveIntegerField()),
+                ('seconds', models.FloatField()),
+                ('curve', models.JSONField(default=list)),
+                ('curve_owed', models.BooleanField(default=False)),
+                ('covariance', models.JSONField(default=dict)),
+                ('words', models.JSONField(default=dict)),
+                ('created_at', models.DateTimeField()),
+                ('item_set', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='fits', to='annotate.itemset')),
+            ],
+            options={
+                'indexes': [models.Index(condition=models.Q(('curve_owed', True)), fields=['item_set'], name='fit_curve_owed')],
+                'constraints': [models.UniqueConstraint(fields=('item_set', 'data_version', 'scored_by'), name='fit_once_a_version')],
+            },
+        ),
+        migrations.CreateModel(
+            name='Design',
+            fields=[
+                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
+                ('number', models.PositiveSmallIntegerField()),
+                ('systems', models.JSONField()),
+                ('item_set', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='designs', to='annotate.itemset')),
+            ],
+            options={
+                'constraints': [models.UniqueConstraint(fields=('item_set', 'number'), name='design_once_a_number')],
+            },
+        ),
+        migrations.CreateModel(
+            name='Pair',
+            fields=[
+                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
+                ('need', models.PositiveSmallIntegerField()),
+                ('taken', models.PositiveSmallIntegerField(default=0)),
+                ('first', models.ForeignKey(on_delete=django.db.models.deletion.RESTRICT, related_name='+', to='annotate.item')),
+                ('item_set', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='pairs', to='annotate.itemset')),
+                ('second', models.ForeignKey(on_delete=django.db.models.deletion.RESTRICT, related_name='+', to='annotate.item')),
+            ],
+            options={
+                'indexes': [models.Index(condition=models.Q(('taken__lt', models.F('need'))), fields=['item_set'], name='pair_wanting')],
+                'constraints': [models.UniqueConstraint(fields=('first', 'second'), name='pair_once'), models.CheckConstraint(condition=models.Q(('first__lt', models.F('second'))), name='pair_in_order'), models.CheckConstraint(condition=models.Q(('taken__lte', models.F('need'))), name='pair_never_overtaken')],
+            },
+        ),
+        migrations.CreateModel(
+            name='Assignment',
+            fields=[
+                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
+                ('key', models.UUIDField(default=uuid.uuid4, editable=False, unique=True)),
+                ('swapped', models.BooleanField()),
+                ('occasion', models.PositiveIntegerField(default=0)),
+                ('reason', models.CharField(choices=[('random', 'random'), ('suggested', 'suggested by the worker'), ('imported', 'imported'), ('training', 'practice'), ('gold', 'gold pair'), ('repeat', 'repeat')], default='random', max_length=10)),
+                ('design_weight', models.FloatField(default=1.0)),
+                ('drawn_for', models.PositiveSmallIntegerField(blank=True, null=True)),
+                ('expected', models.CharField(blank=True, max_length=5)),
+                ('state', models.CharField(choices=[('open', 'open'), ('judged', 'judged'), ('skipped', 'skipped'), ('expired', 'expired'), ('void', 'void')], default='open', max_length=8)),
+                ('skip_reason', models.CharField(blank=True, choices=[('unclear', 'unclear'), ('broken', 'broken text'), ('language', 'not my language'), ('other', 'other')], max_length=10)),
+                ('holds_place', models.BooleanField(default=True)),
+                ('revision', models.PositiveSmallIntegerField(default=0)),
+                ('created_at', models.DateTimeField()),
+                ('expires_at', models.DateTimeField(blank=True, null=True)),
+                ('closed_at', models.DateTimeField(blank=True, null=True)),
+                ('annotator', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='assignments', to='annotate.annotator')),
+                ('item_set', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='assignments', to='annotate.itemset')),
+                ('pair', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='assignments', to='annotate.pair')),
+                ('upload', models.ForeignKey(blank=True, db_index=False, null=True, on_delete=django.db.models.deletion.CASCADE, related_name='+', to='annotate.upload')),
+            ],
+            options={
+                'indexes': [models.Index(condition=models.Q(('state', 'open')), fields=['item_set', 'expires_at'], name='assignment_open'), models.Index(fields=['annotator', 'state', 'closed_at'], name='assignment_by_annotator'), models.Index(condition=models.Q(('upload__isnull', False)), fields=['upload'], name='assignment_of_upload')],
+                'constraints': [models.UniqueConstraint(fields=('annotator', 'pair', 'occasion'), name='assignment_never_twice_by_accident')],
+            },
+        ),
+        migrations.CreateModel(
+            name='ItemSetProgress',
+            fields=[
+                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
+                ('fitted_version', models.PositiveBigIntegerField(default=0)),
+                ('judged', models.JSONField(null=True)),
+                ('problem', models.TextField(blank=True)),
+                ('is_told', models.BooleanField(default=False)),
+                ('item_set', models.OneToOneField(on_delete=django.db.models.deletion.CASCADE, related_name='progress', to='annotate.itemset')),
+            ],
+        ),
+        migrations.CreateModel(
+            name='Judgment',
+            fields=[
+                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
+                ('revision', models.PositiveSmallIntegerField(default=1)),
+                ('answer', models.CharField(choices=[('left', 'the first sentence'), ('right', 'the second sentence'), ('tie', 'equally important'), ('neither', 'neither is important'), ('undone', 'undone')], max_length=7)),
+                ('seconds', models.FloatField(blank=True, null=True)),
+                ('why', models.CharField(blank=True, default='', max_length=200)),
+                ('note', models.CharField(blank=True, default='', max_length=300)),
+                ('confidence', models.FloatField(blank=True, null=True)),
+                ('at', models.DateTimeField(blank=True, null=True)),
+                ('extra', models.JSONField(blank=True, null=True)),
+                ('assignment', models.ForeignKey(on_delete=django.db.models.deletion.RESTRICT, related_name='judgments', to='annotate.assignment')),
+                ('item_set', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='judgments', to='annotate.itemset')),
+            ],
+            options={
+                'indexes': [models.Index(fields=['item_set', 'id'], name='judgment_of_item_set')],
+                'constraints': [models.UniqueConstraint(fields=('assignment', 'revision'), name='judgment_first_answer_stands'), models.CheckConstraint(condition=models.Q(('revision__gte', 1)), name='judgment_revision_from_one'), models.CheckConstraint(condition=models.Q(('confidence__isnull', True), models.Q(('confidence__gte', 0), ('confidence__lte', 1)), _connector='OR'), name='judgment_confidence_is_a_share')],
+            },
+        ),
+        migrations.CreateModel(
+            name='AnsweredQuestionnaire',
+            fields=[
+                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
+                ('answers', models.JSONField(default=dict)),
+                ('at', models.DateTimeField()),
+                ('annotator', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='answered_questionnaires', to='annotate.annotator')),
+                ('questionnaire', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='answered', to='annotate.questionnaire')),
+            ],
+            options={
+                'constraints': [models.UniqueConstraint(fields=('annotator', 'questionnaire'), name='answered_once_a_questionnaire')],
+            },
+        ),
+        migrations.CreateModel(
+            name='ReportedPair',
+            fields=[
+                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
+                ('reason', models.CharField(choices=[('fragment', 'not a sentence'), ('same', 'both say the same'), ('offensive', 'offensive or private'), ('other', 'something else')], max_length=10)),
+                ('note', models.TextField(blank=True, max_length=500)),
+                ('at', models.DateTimeField()),
+                ('assignment', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='reported', to='annotate.assignment')),
+                ('study', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='+', to='annotate.study')),
+            ],
         ),
         migrations.CreateModel(
             name='Recruitment',
@@ -478,11 +549,9 @@ class Migration(migrations.Migration):
                 ('created_at', models.DateTimeField()),
                 ('study', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='rankings', to='annotate.study')),
             ],
-        ),
-        migrations.AddField(
-            model_name='questionnaire',
-            name='study',
-            field=models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='questionnaires', to='annotate.study'),
+            options={
+                'constraints': [models.UniqueConstraint(fields=('study', 'scored_by'), name='ranking_once_a_study')],
+            },
         ),
         migrations.CreateModel(
             name='Participation',
@@ -498,6 +567,9 @@ class Migration(migrations.Migration):
                 ('annotator', models.OneToOneField(null=True, on_delete=django.db.models.deletion.SET_NULL, related_name='participation', to='annotate.annotator')),
                 ('study', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='participations', to='annotate.study')),
             ],
+            options={
+                'constraints': [models.UniqueConstraint(fields=('study', 'digest'), name='participation_once_a_digest')],
+            },
         ),
         migrations.CreateModel(
             name='Membership',
@@ -509,16 +581,9 @@ class Migration(migrations.Migration):
                 ('user', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='memberships', to=settings.AUTH_USER_MODEL)),
                 ('study', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='memberships', to='annotate.study')),
             ],
-        ),
-        migrations.AddField(
-            model_name='itemset',
-            name='study',
-            field=models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='item_sets', to='annotate.study'),
-        ),
-        migrations.AddField(
-            model_name='invitation',
-            name='study',
-            field=models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='invitations', to='annotate.study'),
+            options={
+                'constraints': [models.UniqueConstraint(fields=('study', 'user'), name='membership_once_a_user')],
+            },
         ),
         migrations.CreateModel(
             name='Forecast',
@@ -537,6 +602,9 @@ class Migration(migrations.Migration):
                 ('user', models.ForeignKey(null=True, on_delete=django.db.models.deletion.SET_NULL, related_name='+', to=settings.AUTH_USER_MODEL)),
                 ('study', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='%(class)ss', to='annotate.study')),
             ],
+            options={
+                'indexes': [models.Index(condition=models.Q(('state', 'waiting')), fields=['id'], name='forecast_waiting')],
+            },
         ),
         migrations.CreateModel(
             name='Export',
@@ -552,6 +620,9 @@ class Migration(migrations.Migration):
                 ('user', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='+', to=settings.AUTH_USER_MODEL)),
                 ('study', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='%(class)ss', to='annotate.study')),
             ],
+            options={
+                'indexes': [models.Index(condition=models.Q(('state', 'waiting')), fields=['id'], name='export_waiting')],
+            },
         ),
         migrations.CreateModel(
             name='AuditEntry',
@@ -566,6 +637,9 @@ class Migration(migrations.Migration):
                 ('actor', models.ForeignKey(db_constraint=False, null=True, on_delete=django.db.models.deletion.DO_NOTHING, related_name='+', to=settings.AUTH_USER_MODEL)),
                 ('study', models.ForeignKey(db_constraint=False, null=True, on_delete=django.db.models.deletion.DO_NOTHING, related_name='audit_entries', to='annotate.study')),
             ],
+            options={
+                'constraints': [models.UniqueConstraint(fields=('study', 'number'), name='audit_entry_follows_one'), models.UniqueConstraint(condition=models.Q(('study', None)), fields=('number',), name='audit_entry_follows_one_of_the_installation')],
+            },
         ),
         migrations.CreateModel(
             name='AnsweredRequest',
@@ -577,11 +651,6 @@ class Migration(migrations.Migration):
                 ('at', models.DateTimeField(auto_now_add=True, db_index=True)),
                 ('study', models.ForeignKey(null=True, on_delete=django.db.models.deletion.CASCADE, related_name='+', to='annotate.study')),
             ],
-        ),
-        migrations.AddField(
-            model_name='annotator',
-            name='study',
-            field=models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='annotators', to='annotate.study'),
         ),
         migrations.CreateModel(
             name='Suggestion',
@@ -595,6 +664,9 @@ class Migration(migrations.Migration):
                 ('item_set', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='suggestions', to='annotate.itemset')),
                 ('second', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='+', to='annotate.item')),
             ],
+            options={
+                'constraints': [models.UniqueConstraint(fields=('item_set', 'rank'), name='suggestion_one_a_rank'), models.CheckConstraint(condition=models.Q(('first__lt', models.F('second'))), name='suggestion_in_order')],
+            },
         ),
         migrations.CreateModel(
             name='Score',
@@ -611,6 +683,9 @@ class Migration(migrations.Migration):
                 ('fit', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='scores', to='annotate.fit')),
                 ('summary', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='scores', to='annotate.summary')),
             ],
+            options={
+                'constraints': [models.UniqueConstraint(fields=('summary', 'scored_by'), name='score_once_a_summary')],
+            },
         ),
         migrations.CreateModel(
             name='MetricScore',
@@ -621,6 +696,9 @@ class Migration(migrations.Migration):
                 ('version', models.PositiveBigIntegerField(default=0)),
                 ('summary', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='metric_scores', to='annotate.summary')),
             ],
+            options={
+                'constraints': [models.UniqueConstraint(fields=('summary', 'metric'), name='metric_score_once_a_summary')],
+            },
         ),
         migrations.CreateModel(
             name='ComputedScore',
@@ -630,22 +708,9 @@ class Migration(migrations.Migration):
                 ('score', models.FloatField(null=True)),
                 ('summary', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='computed_scores', to='annotate.summary')),
             ],
-        ),
-        migrations.CreateModel(
-            name='System',
-            fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('name', models.CharField(max_length=200, verbose_name='system')),
-                ('study', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='systems', to='annotate.study')),
-            ],
             options={
-                'ordering': ['name'],
+                'constraints': [models.UniqueConstraint(fields=('summary', 'metric'), name='computed_score_once_a_summary')],
             },
-        ),
-        migrations.AddField(
-            model_name='summary',
-            name='system',
-            field=models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='summaries', to='annotate.system'),
         ),
         migrations.CreateModel(
             name='SystemScore',
@@ -663,6 +728,9 @@ class Migration(migrations.Migration):
                 ('ranking', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='systems', to='annotate.ranking')),
                 ('system', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='standings', to='annotate.system')),
             ],
+            options={
+                'constraints': [models.UniqueConstraint(fields=('ranking', 'system'), name='system_once_a_ranking')],
+            },
         ),
         migrations.CreateModel(
             name='Tally',
@@ -693,36 +761,6 @@ class Migration(migrations.Migration):
             ],
         ),
         migrations.CreateModel(
-            name='Upload',
-            fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('key', models.UUIDField(default=uuid.uuid4, editable=False, unique=True)),
-                ('problem', models.TextField(blank=True)),
-                ('created_at', models.DateTimeField(auto_now_add=True)),
-                ('changed_at', models.DateTimeField(auto_now=True)),
-                ('file', models.FileField(max_length=200, upload_to=annotate.models.corpus.upload_path)),
-                ('filename', models.CharField(max_length=300)),
-                ('size', models.PositiveBigIntegerField()),
-                ('sha256', models.CharField(max_length=64)),
-                ('state', models.CharField(choices=[('waiting', 'waiting to be read'), ('asked', 'waiting for your choice of columns'), ('ready', 'waiting for your confirmation'), ('refused', 'refused'), ('confirmed', 'being stored'), ('stored', 'stored'), ('discarded', 'discarded'), ('failed', 'failed')], default='waiting', max_length=10)),
-                ('table', models.JSONField(editable=False, null=True)),
-                ('columns', models.JSONField(editable=False, null=True)),
-                ('preview', models.JSONField(default=dict)),
-                ('complaints', models.JSONField(default=list)),
-                ('baseline_words', models.PositiveSmallIntegerField(editable=False, null=True)),
-                ('simulation', models.JSONField(editable=False, null=True)),
-                ('judgments_stored', models.PositiveIntegerField(editable=False, null=True)),
-                ('copied_from', models.ForeignKey(editable=False, null=True, on_delete=django.db.models.deletion.SET_NULL, related_name='+', to='annotate.study')),
-                ('study', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='%(class)ss', to='annotate.study')),
-                ('user', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='+', to=settings.AUTH_USER_MODEL)),
-            ],
-        ),
-        migrations.AddField(
-            model_name='summary',
-            name='upload',
-            field=models.ForeignKey(blank=True, db_index=False, null=True, on_delete=django.db.models.deletion.SET_NULL, related_name='+', to='annotate.upload'),
-        ),
-        migrations.CreateModel(
             name='HumanScore',
             fields=[
                 ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
@@ -732,16 +770,9 @@ class Migration(migrations.Migration):
                 ('summary', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='human_scores', to='annotate.summary')),
                 ('upload', models.ForeignKey(blank=True, db_index=False, null=True, on_delete=django.db.models.deletion.SET_NULL, related_name='+', to='annotate.upload')),
             ],
-        ),
-        migrations.AddField(
-            model_name='assignment',
-            name='upload',
-            field=models.ForeignKey(blank=True, db_index=False, null=True, on_delete=django.db.models.deletion.CASCADE, related_name='+', to='annotate.upload'),
-        ),
-        migrations.AddField(
-            model_name='annotator',
-            name='upload',
-            field=models.ForeignKey(blank=True, null=True, on_delete=django.db.models.deletion.CASCADE, related_name='+', to='annotate.upload'),
+            options={
+                'constraints': [models.UniqueConstraint(fields=('summary', 'dimension', 'assessor'), name='human_score_once_an_assessor')],
+            },
         ),
         migrations.CreateModel(
             name='Utility',
@@ -761,6 +792,7 @@ class Migration(migrations.Migration):
             ],
             options={
                 'verbose_name_plural': 'utilities',
+                'constraints': [models.UniqueConstraint(fields=('sentence', 'scored_by'), name='utility_once_a_sentence')],
             },
         ),
         migrations.CreateModel(
@@ -783,6 +815,9 @@ class Migration(migrations.Migration):
                 ('study', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='%(class)ss', to='annotate.study')),
                 ('user', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='+', to=settings.AUTH_USER_MODEL)),
             ],
+            options={
+                'indexes': [models.Index(condition=models.Q(('state', 'waiting')), fields=['id'], name='what_if_waiting')],
+            },
         ),
         migrations.CreateModel(
             name='Consent',
@@ -809,31 +844,6 @@ class Migration(migrations.Migration):
                 ('topic', models.OneToOneField(on_delete=django.db.models.deletion.CASCADE, related_name='metrics', to='annotate.topic')),
             ],
         ),
-        migrations.AddField(
-            model_name='topic',
-            name='removal',
-            field=models.ForeignKey(blank=True, null=True, on_delete=django.db.models.deletion.CASCADE, related_name='topics', to='annotate.removal'),
-        ),
-        migrations.AddField(
-            model_name='topic',
-            name='study',
-            field=models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='topics', to='annotate.study'),
-        ),
-        migrations.AddField(
-            model_name='topic',
-            name='upload',
-            field=models.ForeignKey(blank=True, null=True, on_delete=django.db.models.deletion.CASCADE, related_name='+', to='annotate.upload'),
-        ),
-        migrations.AddField(
-            model_name='summary',
-            name='topic',
-            field=models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='summaries', to='annotate.topic'),
-        ),
-        migrations.AddField(
-            model_name='sourcedocument',
-            name='topic',
-            field=models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='documents', to='annotate.topic'),
-        ),
         migrations.CreateModel(
             name='Result',
             fields=[
@@ -848,6 +858,9 @@ class Migration(migrations.Migration):
                 ('study', models.ForeignKey(null=True, on_delete=django.db.models.deletion.CASCADE, related_name='results', to='annotate.study')),
                 ('topic', models.ForeignKey(null=True, on_delete=django.db.models.deletion.CASCADE, related_name='results', to='annotate.topic')),
             ],
+            options={
+                'constraints': [models.UniqueConstraint(fields=('study', 'analysis', 'choice'), name='result_once_a_study'), models.UniqueConstraint(fields=('topic', 'analysis', 'choice'), name='result_once_a_topic'), models.CheckConstraint(condition=models.Q(('study__isnull', True), ('topic__isnull', True), _connector='XOR'), name='result_of_one')],
+            },
         ),
         migrations.CreateModel(
             name='Reference',
@@ -863,6 +876,7 @@ class Migration(migrations.Migration):
             ],
             options={
                 'ordering': ['position'],
+                'constraints': [models.UniqueConstraint(fields=('topic', 'name'), name='reference_once_a_topic')],
             },
         ),
         migrations.CreateModel(
@@ -877,11 +891,6 @@ class Migration(migrations.Migration):
             options={
                 'abstract': False,
             },
-        ),
-        migrations.AddField(
-            model_name='itemset',
-            name='topic',
-            field=models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='item_sets', to='annotate.topic'),
         ),
         migrations.CreateModel(
             name='GoldPair',
@@ -898,240 +907,13 @@ class Migration(migrations.Migration):
                 'constraints': [models.UniqueConstraint(fields=('better', 'worse'), name='gold_pair_once'), models.CheckConstraint(condition=models.Q(('better', models.F('worse')), _negated=True), name='gold_pair_of_two')],
             },
         ),
-        migrations.AddIndex(
-            model_name='fit',
-            index=models.Index(condition=models.Q(('curve_owed', True)), fields=['item_set'], name='fit_curve_owed'),
-        ),
-        migrations.AddConstraint(
-            model_name='fit',
-            constraint=models.UniqueConstraint(fields=('item_set', 'data_version', 'scored_by'), name='fit_once_a_version'),
-        ),
-        migrations.AddConstraint(
-            model_name='design',
-            constraint=models.UniqueConstraint(fields=('item_set', 'number'), name='design_once_a_number'),
-        ),
-        migrations.AddIndex(
-            model_name='judgment',
-            index=models.Index(fields=['item_set', 'id'], name='judgment_of_item_set'),
-        ),
-        migrations.AddConstraint(
-            model_name='judgment',
-            constraint=models.UniqueConstraint(fields=('assignment', 'revision'), name='judgment_first_answer_stands'),
-        ),
-        migrations.AddConstraint(
-            model_name='judgment',
-            constraint=models.CheckConstraint(condition=models.Q(('revision__gte', 1)), name='judgment_revision_from_one'),
-        ),
-        migrations.AddConstraint(
-            model_name='judgment',
-            constraint=models.CheckConstraint(condition=models.Q(('confidence__isnull', True), models.Q(('confidence__gte', 0), ('confidence__lte', 1)), _connector='OR'), name='judgment_confidence_is_a_share'),
-        ),
-        migrations.AddIndex(
-            model_name='pair',
-            index=models.Index(condition=models.Q(('taken__lt', models.F('need'))), fields=['item_set'], name='pair_wanting'),
-        ),
-        migrations.AddConstraint(
-            model_name='pair',
-            constraint=models.UniqueConstraint(fields=('first', 'second'), name='pair_once'),
-        ),
-        migrations.AddConstraint(
-            model_name='pair',
-            constraint=models.CheckConstraint(condition=models.Q(('first__lt', models.F('second'))), name='pair_in_order'),
-        ),
-        migrations.AddConstraint(
-            model_name='pair',
-            constraint=models.CheckConstraint(condition=models.Q(('taken__lte', models.F('need'))), name='pair_never_overtaken'),
-        ),
-        migrations.AddConstraint(
-            model_name='item',
-            constraint=models.UniqueConstraint(fields=('document', 'index'), name='item_once_an_index'),
-        ),
-        migrations.AddConstraint(
-            model_name='item',
-            constraint=models.UniqueConstraint(fields=('item_set', 'position'), name='item_once_a_position'),
-        ),
-        migrations.AddConstraint(
-            model_name='item',
-            constraint=models.UniqueConstraint(condition=models.Q(('system', ''), _negated=True), fields=('item_set', 'system', 'index'), name='item_once_a_system'),
-        ),
-        migrations.AddConstraint(
-            model_name='item',
-            constraint=models.CheckConstraint(condition=models.Q(('document__isnull', True), ('system', ''), _connector='XOR'), name='item_of_document_or_system'),
-        ),
-        migrations.AddConstraint(
-            model_name='study',
-            constraint=models.CheckConstraint(condition=models.Q(('judgments_per_pair__gte', 1), ('judgments_per_topic__gte', 1), ('pairs_per_annotator__gte', 1)), name='study_asks_for_something'),
-        ),
-        migrations.AddConstraint(
-            model_name='study',
-            constraint=models.CheckConstraint(condition=models.Q(('prior__gte', 0)), name='study_prior_not_negative'),
-        ),
-        migrations.AddConstraint(
-            model_name='ranking',
-            constraint=models.UniqueConstraint(fields=('study', 'scored_by'), name='ranking_once_a_study'),
-        ),
-        migrations.AddConstraint(
-            model_name='questionnaire',
-            constraint=models.UniqueConstraint(fields=('study', 'version'), name='questionnaire_once_a_version'),
-        ),
-        migrations.AddConstraint(
-            model_name='questionnaire',
-            constraint=models.UniqueConstraint(condition=models.Q(('place', 'platform')), fields=('study',), name='questionnaire_of_platform_once'),
-        ),
-        migrations.AddConstraint(
-            model_name='answeredquestionnaire',
-            constraint=models.UniqueConstraint(fields=('annotator', 'questionnaire'), name='answered_once_a_questionnaire'),
-        ),
-        migrations.AddConstraint(
-            model_name='participation',
-            constraint=models.UniqueConstraint(fields=('study', 'digest'), name='participation_once_a_digest'),
-        ),
-        migrations.AddConstraint(
-            model_name='membership',
-            constraint=models.UniqueConstraint(fields=('study', 'user'), name='membership_once_a_user'),
-        ),
-        migrations.AddConstraint(
-            model_name='invitation',
-            constraint=models.CheckConstraint(condition=models.Q(('max_uses__isnull', True), ('uses__lte', models.F('max_uses')), _connector='OR'), name='invitation_never_overused'),
-        ),
-        migrations.AddIndex(
-            model_name='forecast',
-            index=models.Index(condition=models.Q(('state', 'waiting')), fields=['id'], name='forecast_waiting'),
-        ),
-        migrations.AddIndex(
-            model_name='export',
-            index=models.Index(condition=models.Q(('state', 'waiting')), fields=['id'], name='export_waiting'),
-        ),
-        migrations.AddConstraint(
-            model_name='auditentry',
-            constraint=models.UniqueConstraint(fields=('study', 'number'), name='audit_entry_follows_one'),
-        ),
-        migrations.AddConstraint(
-            model_name='auditentry',
-            constraint=models.UniqueConstraint(condition=models.Q(('study', None)), fields=('number',), name='audit_entry_follows_one_of_the_installation'),
-        ),
-        migrations.AddConstraint(
-            model_name='suggestion',
-            constraint=models.UniqueConstraint(fields=('item_set', 'rank'), name='suggestion_one_a_rank'),
-        ),
-        migrations.AddConstraint(
-            model_name='suggestion',
-            constraint=models.CheckConstraint(condition=models.Q(('first__lt', models.F('second'))), name='suggestion_in_order'),
-        ),
-        migrations.AddConstraint(
-            model_name='score',
-            constraint=models.UniqueConstraint(fields=('summary', 'scored_by'), name='score_once_a_summary'),
-        ),
-        migrations.AddConstraint(
-            model_name='metricscore',
-            constraint=models.UniqueConstraint(fields=('summary', 'metric'), name='metric_score_once_a_summary'),
-        ),
-        migrations.AddConstraint(
-            model_name='computedscore',
-            constraint=models.UniqueConstraint(fields=('summary', 'metric'), name='computed_score_once_a_summary'),
-        ),
-        migrations.AddConstraint(
-            model_name='system',
-            constraint=models.UniqueConstraint(fields=('study', 'name'), name='system_once_a_study'),
-        ),
-        migrations.AddConstraint(
-            model_name='systemscore',
-            constraint=models.UniqueConstraint(fields=('ranking', 'system'), name='system_once_a_ranking'),
-        ),
-        migrations.AddIndex(
-            model_name='upload',
-            index=models.Index(condition=models.Q(('state__in', ['waiting', 'confirmed'])), fields=['id'], name='upload_waiting'),
-        ),
-        migrations.AddIndex(
-            model_name='upload',
-            index=models.Index(condition=models.Q(('judgments_stored__isnull', False)), fields=['id'], name='upload_unfinished'),
-        ),
-        migrations.AddConstraint(
-            model_name='humanscore',
-            constraint=models.UniqueConstraint(fields=('summary', 'dimension', 'assessor'), name='human_score_once_an_assessor'),
-        ),
-        migrations.AddIndex(
-            model_name='assignment',
-            index=models.Index(condition=models.Q(('state', 'open')), fields=['item_set', 'expires_at'], name='assignment_open'),
-        ),
-        migrations.AddIndex(
-            model_name='assignment',
-            index=models.Index(fields=['annotator', 'state', 'closed_at'], name='assignment_by_annotator'),
-        ),
-        migrations.AddIndex(
-            model_name='assignment',
-            index=models.Index(condition=models.Q(('upload__isnull', False)), fields=['upload'], name='assignment_of_upload'),
-        ),
-        migrations.AddConstraint(
-            model_name='assignment',
-            constraint=models.UniqueConstraint(fields=('annotator', 'pair', 'occasion'), name='assignment_never_twice_by_accident'),
-        ),
-        migrations.AddConstraint(
-            model_name='annotator',
-            constraint=models.UniqueConstraint(fields=('study', 'pseudonym'), name='annotator_one_a_pseudonym'),
-        ),
-        migrations.AddConstraint(
-            model_name='annotator',
-            constraint=models.UniqueConstraint(condition=models.Q(('kind', 'human'), ('user__isnull', False)), fields=('study', 'user'), name='annotator_once_a_user'),
-        ),
-        migrations.AddConstraint(
-            model_name='annotator',
-            constraint=models.CheckConstraint(condition=models.Q(('judge__isnull', True), ('kind', 'machine'), _connector='OR'), name='annotator_judge_is_a_machine'),
-        ),
-        migrations.AddConstraint(
-            model_name='utility',
-            constraint=models.UniqueConstraint(fields=('sentence', 'scored_by'), name='utility_once_a_sentence'),
-        ),
-        migrations.AddIndex(
-            model_name='whatifquestion',
-            index=models.Index(condition=models.Q(('state', 'waiting')), fields=['id'], name='what_if_waiting'),
-        ),
-        migrations.AddConstraint(
-            model_name='topic',
-            constraint=models.UniqueConstraint(condition=models.Q(('removal', None)), fields=('study', 'name'), name='topic_once_a_study'),
-        ),
-        migrations.AddConstraint(
-            model_name='topic',
-            constraint=models.UniqueConstraint(fields=('study', 'position'), name='topic_one_a_position'),
-        ),
-        migrations.AddConstraint(
-            model_name='summary',
-            constraint=models.UniqueConstraint(fields=('topic', 'system'), name='summary_once_a_topic_and_system'),
-        ),
-        migrations.AddIndex(
-            model_name='summary',
-            index=models.Index(condition=models.Q(('person', True)), fields=['system'], name='summary_by_person'),
-        ),
-        migrations.AddIndex(
-            model_name='summary',
-            index=models.Index(condition=models.Q(('has_text', False)), fields=['topic'], name='summary_without_text'),
-        ),
-        migrations.AddConstraint(
-            model_name='sourcedocument',
-            constraint=models.UniqueConstraint(fields=('topic', 'name'), name='document_once_a_topic'),
-        ),
-        migrations.AddConstraint(
-            model_name='result',
-            constraint=models.UniqueConstraint(fields=('study', 'analysis', 'choice'), name='result_once_a_study'),
-        ),
-        migrations.AddConstraint(
-            model_name='result',
-            constraint=models.UniqueConstraint(fields=('topic', 'analysis', 'choice'), name='result_once_a_topic'),
-        ),
-        migrations.AddConstraint(
-            model_name='result',
-            constraint=models.CheckConstraint(condition=models.Q(('study__isnull', True), ('topic__isnull', True), _connector='XOR'), name='result_of_one'),
-        ),
-        migrations.AddConstraint(
-            model_name='reference',
-            constraint=models.UniqueConstraint(fields=('topic', 'name'), name='reference_once_a_topic'),
+        migrations.AddField(
+            model_name='itemset',
+            name='topic',
+            field=models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='item_sets', to='annotate.topic'),
         ),
         migrations.AddConstraint(
             model_name='itemset',
             constraint=models.UniqueConstraint(condition=models.Q(('of', 'summaries'), ('removal', None)), fields=('topic',), name='item_set_of_summaries_once_a_topic'),
-        ),
-        migrations.AddConstraint(
-            model_name='itemset',
-            constraint=models.CheckConstraint(condition=models.Q(('of__in', ['sentences', 'summaries'])), name='item_set_of_sentences_or_summaries'),
         ),
     ]
