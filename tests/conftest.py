@@ -132,9 +132,13 @@ def own_files(settings: Any, tmp_path: Path, request: pytest.FixtureRequest) -> 
 @pytest.fixture(autouse=True)
 def same_draws_in_every_run(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
     """What chance draws in this process hangs on the test alone: one that fails can be repeated."""
+    seed(monkeypatch, request.node.nodeid)
+
+
+def seed(monkeypatch: pytest.MonkeyPatch, name: str) -> None:
     from annotate.judging import checks, choosing, drawing
 
-    seeded = random.Random(request.node.nodeid)
+    seeded = random.Random(name)
     for module in (checks, choosing, drawing):
         monkeypatch.setattr(module, "chance", seeded)
 

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import copy
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from typing import Any
+from pathlib import Path
+from typing import Any, TypeVar
 
+import pytest
 from django.contrib.auth.models import User
 from django.db import transaction
+from django.test import Client, override_settings
 from django.urls import URLPattern, get_resolver, reverse
 from rest_framework.test import APIClient
 
@@ -17,6 +21,7 @@ from annotate.judging import what_if
 from annotate.models import Annotator, Membership, Study, Token
 from tests.annotate import making
 from tests.annotate.making import TOPIC, Role, lines
+from tests.conftest import seed
 
 #: What is sent where something must be.
 BODIES: dict[tuple[str, str], Any] = {
@@ -51,6 +56,10 @@ class World:
     study: Study
     keys: dict[str, object]
     clients: dict[str, APIClient] = field(default_factory=dict)
+
+    def again(self) -> World:
+        """The same in the hands of another test."""
+        return World(Study.objects.get(pk=self.study.pk), Keys(self.keys), untouched(self.clients))
 
     def path(self, name: str) -> str:
         (pattern,) = (one for one in api_patterns() if one.name == name)
@@ -153,6 +162,38 @@ def everything() -> World:
     User.objects.filter(pk=closed.pk).update(is_active=False)
     accounts.revoke_token(Token.objects.filter(user=owner, name="test").earliest("pk"), owner)
     return world
+
+
+Made = TypeVar("Made")
+AnyClient = TypeVar("AnyClient", bound=Client)
+
+
+def made_once(make: Callable[[], Made]) -> Any:
+    """A fixture: what this makes once for all tests of a module, with the folder of its files.
+
+    It stands in an open transaction, so that each test takes back what it changes: not for tests that commit.
+    """
+
+    @pytest.fixture(scope="module")
+    def made(
+        django_db_setup: None, django_db_blocker: Any, tmp_path_factory: pytest.TempPathFactory
+    ) -> Iterator[tuple[Made, Path]]:
+        files = tmp_path_factory.mktemp("files")
+        with django_db_blocker.unblock(), undone():
+            with pytest.MonkeyPatch.context() as patched, override_settings(MEDIA_ROOT=files):
+                seed(patched, make.__qualname__)
+                result = make()
+            yield result, files
+
+    return made
+
+
+def untouched(clients: Mapping[str, AnyClient]) -> dict[str, AnyClient]:
+    """The same callers, with the cookies that they have now, whatever these get."""
+    copies = {name: copy.copy(client) for name, client in clients.items()}
+    for client in copies.values():
+        client.cookies = copy.deepcopy(client.cookies)
+    return copies
 
 
 @contextmanager

@@ -12,7 +12,7 @@ from rest_framework.test import APIClient
 from annotate import judging, members
 from annotate.models import Annotator, Assignment, Export, Upload
 from tests.annotate import making
-from tests.annotate.everything import Keys, World, api_patterns, everything, furnish, program, undone
+from tests.annotate.everything import Keys, World, api_patterns, furnish, program, undone
 from tests.annotate.making import Role
 from tests.annotate.test_page_access import CELLS as PAGE_CELLS
 from tests.annotate.visitors import pages
@@ -85,11 +85,6 @@ CELLS = {
     for name in rest[len(CALLERS) :]
 }
 METHODS = ("GET", "POST", "PUT", "PATCH", "DELETE")
-
-
-@pytest.fixture
-def world() -> World:
-    return everything()
 
 
 def test_everybody_gets_what_the_matrix_says(world):

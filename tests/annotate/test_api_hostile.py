@@ -17,7 +17,7 @@ from django.urls import get_resolver, reverse
 from annotate import exports
 from annotate.models import Export
 from tests.annotate import making
-from tests.annotate.everything import BODIES, World, everything, undone
+from tests.annotate.everything import BODIES, World, undone
 from tests.annotate.test_page_hostile import stored_now
 from tests.annotate.visitors import signed_in
 
@@ -126,11 +126,6 @@ OF_EACH = PAGES[:4]
 CALLERS = dict.fromkeys(["api_draw", "api_judgment", "api_skip", "api_undo"], "annotator") | {"api_tokens": "signed in"}
 #: What these take is gone afterwards, or was said before.
 APART = {("DELETE", "api_study"), ("POST", "api_judgment"), ("POST", "api_skip"), ("POST", "api_undo")}
-
-
-@pytest.fixture
-def world() -> World:
-    return everything()
 
 
 def addresses() -> dict[str, str]:

@@ -17,7 +17,7 @@ from django.test import Client
 from django.urls import reverse
 from hypothesis import HealthCheck, Phase, given, settings
 
-from tests.annotate.everything import World, everything, undone
+from tests.annotate.everything import World, undone
 from tests.annotate.test_api_hostile import addresses
 
 pytestmark = pytest.mark.django_db
@@ -25,11 +25,6 @@ pytestmark = pytest.mark.django_db
 CASES = int(os.environ.get("PREFERENDUM_CASES", "5"))
 MODES = [schemathesis.GenerationMode.POSITIVE, schemathesis.GenerationMode.NEGATIVE]
 READING = ["api_studies", "api_invitations", "api_documents", "api_annotators", "api_judgments", "api_uploads"]
-
-
-@pytest.fixture
-def world() -> World:
-    return everything()
 
 
 def described() -> Any:

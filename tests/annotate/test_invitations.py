@@ -1,5 +1,4 @@
 import contextlib
-import time
 from datetime import timedelta
 from functools import partial
 
@@ -14,7 +13,7 @@ from annotate.models import AuditEntry, Invitation, Membership
 from annotate.refusal import Refusal
 from tests.annotate import making
 from tests.annotate.making import Role
-from tests.annotate.test_judging_together import at_once
+from tests.annotate.test_judging_together import PATIENCE, at_once, one_held_up
 
 pytestmark = pytest.mark.django_db
 
@@ -152,27 +151,24 @@ def test_a_dead_link_has_no_address_on_the_page_of_invitations(client):
 @pytest.mark.django_db(transaction=True)
 @pytest.mark.parametrize("first", ["accept", "end"])
 def test_whoever_accepts_while_the_maker_is_removed_is_let_in_before_it_or_not_at_all(first, monkeypatch):
-    """The one who comes first is held up in the middle, until the other has begun."""
+    """The one who comes first is held up in the middle, until the other has come to its locks."""
     study, maker, comer = making.study(), making.person(), making.person()
     owner = study.created_by
     members.give_role(study, maker, Role.OWNER)
     link = invitations.invite(study, maker, role=Role.OWNER)
+    begun = one_held_up(monkeypatch, invitations, "end_links" if first == "end" else "use")
 
     def accept() -> None:
-        if first == "end":
-            time.sleep(0.3)
+        assert first == "accept" or begun.wait(PATIENCE)
         try:
             members.accept(Invitation.objects.get(pk=link.pk), comer)
         except Refusal:
             assert not Membership.objects.filter(study=study, user=maker).exists(), "refused only after the end"
 
     def end() -> None:
-        if first == "accept":
-            time.sleep(0.3)
+        assert first == "end" or begun.wait(PATIENCE)
         members.remove_member(study, owner, maker)
 
-    slow = invitations.end_links if first == "end" else invitations.use
-    monkeypatch.setattr(invitations, slow.__name__, lambda *sent: (time.sleep(1), slow(*sent))[1])
     at_once(accept, end)
     assert Membership.objects.filter(study=study, user=comer).exists() == (first == "accept")
 

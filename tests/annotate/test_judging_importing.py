@@ -1,6 +1,5 @@
 import re
 import threading
-import time
 from dataclasses import replace
 from datetime import UTC, datetime
 
@@ -18,6 +17,7 @@ from preferendum.formats.records import Preference
 from preferendum.formats.settings import StudySettings
 from tests.annotate import making
 from tests.annotate.judging_study import assert_books_balance, drawn, joined, judged, ready_study
+from tests.annotate.test_judging_together import until_another_waits
 
 pytestmark = pytest.mark.django_db
 
@@ -105,16 +105,16 @@ def test_an_import_locks_the_audit_log_last(study):
 @pytest.mark.django_db(transaction=True)
 @pytest.mark.skipif("connection.vendor != 'postgresql'", reason="SQLite has one writer")
 def test_an_import_and_an_exclusion_that_meet_both_end(monkeypatch):
-    """The import stops after it wrote to the log, with all its locks; the exclusion begins; the import goes on."""
+    """The import stops after it wrote to the log, with all its locks, until the exclusion waits for one of them."""
     study = ready_study()
     annotator = joined(study)
     judged(annotator)
-    has_noted, may_go_on = threading.Event(), threading.Event()
+    has_noted = threading.Event()
 
     def note_and_wait(*arguments, **detail):
         entry = note(*arguments, **detail)
         has_noted.set()
-        may_go_on.wait(20)
+        until_another_waits()
         return entry
 
     monkeypatch.setattr(importing, "note", note_and_wait)
@@ -137,8 +137,6 @@ def test_an_import_and_an_exclusion_that_meet_both_end(monkeypatch):
     threads[0].start()
     assert has_noted.wait(20)
     threads[1].start()
-    time.sleep(1)  # for the exclusion to come to a lock
-    may_go_on.set()
     for thread in threads:
         thread.join(40)
     assert outcomes == {"import": "done", "exclusion": "done"}

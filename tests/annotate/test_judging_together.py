@@ -10,7 +10,7 @@ from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from functools import partial
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import pytest
 from django.core.exceptions import ObjectDoesNotExist
@@ -41,6 +41,37 @@ def at_once(*jobs: Callable[[], Result]) -> list[Result]:
 
     with ThreadPoolExecutor(len(jobs)) as pool:
         return list(pool.map(run, jobs))
+
+
+PATIENCE = 30.0
+
+
+def until_another_waits() -> None:
+    """Wait, in a transaction, until another session waits for its locks; SQLite has one writer, and nobody to ask."""
+    deadline = time.monotonic() + PATIENCE
+    waiting = "SELECT EXISTS (SELECT FROM pg_locks WHERE NOT granted AND pg_backend_pid() = ANY(pg_blocking_pids(pid)))"
+    while connection.vendor == "postgresql" and time.monotonic() < deadline:
+        with connection.cursor() as cursor:
+            cursor.execute(waiting)
+            if cursor.fetchone()[0]:
+                return
+        time.sleep(0.01)
+
+
+def one_held_up(monkeypatch: pytest.MonkeyPatch, module: Any, name: str) -> threading.Event:
+    """Hold up whoever calls this function, in its transaction, until another has come to its locks.
+
+    What is returned is set once the first is there: whoever then begins comes second, however busy the machine is.
+    """
+    function, begun = getattr(module, name), threading.Event()
+
+    def held_up(*given: Any) -> Any:
+        begun.set()
+        until_another_waits()
+        return function(*given)
+
+    monkeypatch.setattr(module, name, held_up)
+    return begun
 
 
 def test_two_hundred_judgments_by_twenty_people_at_once():

@@ -1,4 +1,3 @@
-import time
 from functools import partial
 
 import pytest
@@ -11,7 +10,7 @@ from tests.annotate import making
 from tests.annotate.everything import program
 from tests.annotate.judging_study import ready_study
 from tests.annotate.making import Role
-from tests.annotate.test_judging_together import at_once
+from tests.annotate.test_judging_together import PATIENCE, at_once, one_held_up
 
 pytestmark = pytest.mark.django_db
 
@@ -77,17 +76,16 @@ def test_an_owner_who_is_sent_away_meanwhile_sends_nobody_away(monkeypatch):
     study = making.study()
     first, second = making.owner(study), making.member(study, Role.OWNER)
     making.member(study, Role.OWNER)
+    begun = one_held_up(monkeypatch, invitations, "end_links")
 
     def second_tries() -> bool:
-        time.sleep(0.3)
+        assert begun.wait(PATIENCE)
         try:
             members.set_role(study, second, first, Role.ADMIN)
         except PermissionDenied:
             return False
         return True
 
-    slow = invitations.end_links
-    monkeypatch.setattr(invitations, "end_links", lambda *sent: (time.sleep(1), slow(*sent)))
     _gone, came = at_once(partial(members.remove_member, study, first, second), second_tries)
     assert not came
     assert Membership.objects.get(study=study, user=first).role == Role.OWNER

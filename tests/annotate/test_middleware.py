@@ -15,8 +15,7 @@ from django.test import Client
 from annotate.server import limits
 from annotate.server.middleware import OF_FILES
 from tests.annotate import making
-from tests.annotate.everything import World, everything, undone
-from tests.annotate.visitors import Website, pages, website
+from tests.annotate.everything import World, undone
 
 STATIC = Path(__file__).resolve().parents[2] / "static"
 FIXED = {
@@ -163,8 +162,7 @@ def test_what_is_refused_by_the_session_carries_the_headers_too(client: Client) 
 
 
 @pytest.mark.django_db
-def test_a_body_that_is_too_large_is_refused_with_the_headers(settings) -> None:
-    world: World = everything()
+def test_a_body_that_is_too_large_is_refused_with_the_headers(world: World, settings) -> None:
     settings.UPLOAD_LIMIT = 10
     owner = world.clients["owner"]
     path = world.path("api_uploads") + "?filename=x"
@@ -188,27 +186,7 @@ def test_static_files_carry_the_headers_and_may_be_read_by_no_other_website(sett
 
 
 @pytest.mark.django_db
-def test_every_page_carries_the_headers_whoever_opens_it():
-    site: Website = website()
-    wrong, tried, files = {}, 0, set()
-    for name, _address, _holes in pages():
-        for visitor in ("nobody", "participant", "admin", "owner"):
-            for method in ("GET", "POST", "PUT", "OPTIONS"):
-                with undone():
-                    response = site.visit(visitor, method, name)
-                tried += 1
-                if found := lacking(response):
-                    wrong[method, name, visitor, response.status_code] = found
-                if response.headers.get("Content-Disposition"):
-                    files.add(name)
-    print(f"{tried} answers")
-    assert wrong == {}
-    assert files >= {"export_file", "participants_csv", "judgments_csv", "judgments_jsonl", "leaderboard_csv"}
-
-
-@pytest.mark.django_db
-def test_every_answer_of_the_api_carries_the_headers():
-    world = everything()
+def test_every_answer_of_the_api_carries_the_headers(world):
     wrong = {}
     for name in ("api_studies", "api_study", "api_topics", "api_export_file", "api_judgments", "api_schema"):
         for caller in ("nobody", "stranger", "owner"):

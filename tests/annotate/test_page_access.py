@@ -30,7 +30,8 @@ from annotate.models import (
 )
 from tests.annotate import scored
 from tests.annotate.everything import Keys, undone
-from tests.annotate.visitors import VISITORS, Website, furnish, pages, signed_in, website
+from tests.annotate.test_middleware import lacking
+from tests.annotate.visitors import VISITORS, furnish, pages, signed_in
 
 pytestmark = pytest.mark.django_db
 
@@ -120,20 +121,21 @@ def answer(response: HttpResponseBase) -> str:
     return "L" if to_the_door else str(response.status_code)
 
 
-@pytest.fixture
-def site() -> Website:
-    return website()
-
-
 def test_everybody_gets_what_the_matrix_says(site):
-    wrong = {}
+    """And every answer carries the headers."""
+    wrong, bare, files = {}, {}, set()
     for (method, name, visitor), expected in CELLS.items():
         with undone():
-            found = answer(site.visit(visitor, method, name))
-        if found != expected:
+            response = site.visit(visitor, method, name)
+        if (found := answer(response)) != expected:
             wrong[method, name, visitor] = f"{found}, not {expected}"
+        if missing := lacking(response):
+            bare[method, name, visitor, response.status_code] = missing
+        if response.headers.get("Content-Disposition"):
+            files.add(name)
     print(f"{len(CELLS)} cells")
-    assert wrong == {}
+    assert wrong == bare == {}
+    assert files >= {"export_file", "participants_csv", "judgments_csv", "judgments_jsonl", "leaderboard_csv"}
 
 
 def test_every_page_takes_few_queries(site, django_assert_max_num_queries):
@@ -145,7 +147,7 @@ def test_every_page_takes_few_queries(site, django_assert_max_num_queries):
 
 
 def test_a_page_does_nothing_by_a_method_that_it_has_no_line_for(site):
-    wrong, tried = {}, 0
+    wrong, bare, tried = {}, {}, 0
     for name, _address, _holes in pages():
         for visitor in ("participant", "owner"):
             for method in ("GET", "POST", *OTHER_METHODS):
@@ -156,6 +158,8 @@ def test_a_page_does_nothing_by_a_method_that_it_has_no_line_for(site):
                     said_methods = method == "OPTIONS" and response.status_code == 200 and not response.said
                     if not said_methods and answer(response) not in REFUSALS:
                         wrong[method, name, visitor] = answer(response)
+                    if missing := lacking(response):
+                        bare[method, name, visitor, response.status_code] = missing
             if ("GET", name) in lines():
                 with undone():
                     head = site.visit(visitor, "HEAD", name)
@@ -163,7 +167,7 @@ def test_a_page_does_nothing_by_a_method_that_it_has_no_line_for(site):
                 if answer(head) != CELLS["GET", name, visitor] or head.said:
                     wrong["HEAD", name, visitor] = answer(head)
     print(f"{tried} cells of other methods")
-    assert wrong == {}
+    assert wrong == bare == {}
 
 
 def test_the_matrix_forgets_no_page_and_names_none_that_is_not_there():

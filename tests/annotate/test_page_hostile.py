@@ -24,7 +24,7 @@ from annotate.models import Participation, Recruitment, Study, Token
 from annotate.server.sessions import SessionStore
 from tests.annotate.everything import Keys, undone
 from tests.annotate.test_page_access import CELLS, lines
-from tests.annotate.visitors import Website, pages, website
+from tests.annotate.visitors import Website, pages
 
 pytestmark = pytest.mark.django_db
 
@@ -161,11 +161,6 @@ ASKED = [
 ]
 #: What may be written though a form was refused: who is who, and how often somebody tried.
 KEPT_APART = {"django_session", "annotate_allowance"}
-
-
-@pytest.fixture
-def site() -> Website:
-    return website()
 
 
 @cache

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-import time
+import threading
 from datetime import timedelta
 from functools import partial
 from pathlib import Path
@@ -24,7 +24,7 @@ from annotate.server import idempotency
 from tests.annotate import making
 from tests.annotate.everything import BODIES, World, api_patterns, everything, program, undone
 from tests.annotate.making import TOPIC, Role, lines
-from tests.annotate.test_judging_together import at_once
+from tests.annotate.test_judging_together import PATIENCE, at_once
 from tests.annotate.test_lost_races import once_before
 
 pytestmark = pytest.mark.django_db
@@ -233,12 +233,15 @@ def test_what_is_sent_twice_at_once_is_done_once() -> None:
 def test_a_request_that_is_still_worked_on_is_a_conflict(monkeypatch: pytest.MonkeyPatch) -> None:
     one, other = program(making.person(is_superuser=True)), APIClient()
     other.credentials(**one._credentials)
-    once_before(monkeypatch, studies, "create_study", partial(time.sleep, 2))
+    refused_meanwhile = threading.Event()
+    once_before(monkeypatch, studies, "create_study", partial(refused_meanwhile.wait, PATIENCE))
 
     def impatient(client: APIClient) -> Any:
         with connection.cursor() as cursor:
             cursor.execute("SET lock_timeout = '500ms'")
-        return post(client, "studies/", {"title": "Rain"})
+        answer = post(client, "studies/", {"title": "Rain"})
+        refused_meanwhile.set()
+        return answer
 
     made, refused = sorted(at_once(partial(impatient, one), partial(impatient, other)), key=lambda one: one.status_code)
     assert (made.status_code, refused.status_code, refused.json()["error"]["code"]) == (201, 409, "running")

@@ -26,7 +26,7 @@ from preferendum.formats.records import HumanScore
 from preferendum.results import Agreement, Bounded, StudyAgreement, to_json
 from preferendum.results.agreement import AlphaPoint
 from tests.annotate import making, scored
-from tests.annotate.everything import Keys
+from tests.annotate.everything import Keys, untouched
 from tests.annotate.making import TOPIC, Role, lines
 
 #: Who comes, in the order of the matrix.
@@ -122,6 +122,10 @@ class Website:
     study: Study
     keys: Keys
     clients: dict[str, Client] = field(default_factory=dict)
+
+    def again(self) -> Website:
+        """The same in the hands of another test."""
+        return Website(Study.objects.get(pk=self.study.pk), Keys(self.keys), untouched(self.clients))
 
     def path(self, name: str) -> str:
         ((_name, _address, holes),) = (page for page in pages() if page[0] == name)
