@@ -294,12 +294,18 @@ def test_it_is_for_those_who_may_see_what_it_says(everything: Study, analysis: A
             file = client.get(address(of(everything, analysis), analysis.name, part, form))
             assert file.status_code == (404 if is_hidden else expected)
         assert call(everything, analysis, program).status_code == expected
-        if expected != 404:
-            url = re.sub(r"[^/]+/$", "", call(everything, analysis, program).wsgi_request.path)
-            assert (analysis.name in {own["name"] for own in program.get(url).json()}) == (expected == 200)
     assert signed_in(making.study()).get(page).status_code == 404
     other = replace(analysis, of="study" if analysis.of == "topic" else "topic")
     assert call(everything, other, client_of(owner(everything))).status_code == 404
+
+
+@pytest.mark.parametrize("several", [of_study(), of_topic()], ids=["study", "topic"])
+def test_a_list_names_what_a_member_may_see(everything: Study, several: tuple[Analysis, ...]) -> None:
+    for role, hidden in ((Role.RESEARCHER, "annotators"), (Role.ADMIN, None)):
+        program = client_of(making.member(everything, role))
+        url = re.sub(r"[^/]+/$", "", call(everything, several[0], program).wsgi_request.path)
+        found = [own["name"] for own in program.get(url).json()]
+        assert sorted(found) == sorted(own.name for own in several if own.ability != hidden)
 
 
 def test_an_open_page_hears_nothing_until_there_is_something_newer(everything: Study) -> None:
