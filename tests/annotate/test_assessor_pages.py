@@ -30,6 +30,7 @@ from preferendum.results import (
 )
 from tests import kept
 from tests.annotate import making, scored
+from tests.annotate.everything import made_once
 from tests.annotate.reading import address, rows_of, signed_in, text_of
 from tests.test_house import ROOT
 
@@ -39,11 +40,6 @@ WORDS = ["rain", "fell", "in", "the", "towns", "of", "Ohio", "and", "schools", "
 #: A name that is no good citizen of an address, of a page or of a table.
 ODD = '"Ada" & <b>'
 ASSESSORS = (ODD, "Bob", "Cleo")
-
-
-@pytest.fixture
-def assessed() -> Study:
-    return assessed_study()
 
 
 def pyramid(assessor: str) -> Annotation:
@@ -97,6 +93,14 @@ def assessed_study(pyramids_by: str | None = ODD) -> Study:
     assert scored.tasks.catch_up(made.pk) == {}
     work_on(made)
     return made
+
+
+made_study = made_once(assessed_study)
+
+
+@pytest.fixture
+def assessed(made_study: tuple[Study, object]) -> Study:
+    return Study.objects.get(pk=made_study[0].pk)
 
 
 def record(made: Study, peers: str = "machines") -> AssessorsReport:

@@ -14,14 +14,18 @@ from annotate.reports import leaderboard as boards
 from evaluation import tasks
 from preferendum.show.analyses.two_systems import TwoSystems
 from tests.annotate import making, scored
+from tests.annotate.everything import made_once
 from tests.annotate.reading import address, rows_of, text_of
 
 pytestmark = pytest.mark.django_db
 
 
+made_study = made_once(scored.scored_study)
+
+
 @pytest.fixture
-def study(client: Client) -> Study:
-    study = scored.scored_study()
+def study(client: Client, made_study: tuple[Study, object]) -> Study:
+    study = Study.objects.get(pk=made_study[0].pk)
     client.force_login(making.owner(study))
     return study
 

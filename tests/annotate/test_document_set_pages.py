@@ -12,6 +12,7 @@ from preferendum import formats
 from preferendum.results import DocumentSetsReport
 from tests import kept
 from tests.annotate import making, scored
+from tests.annotate.everything import made_once
 from tests.annotate.reading import address, rows_of, signed_in, text_of
 
 pytestmark = pytest.mark.django_db
@@ -19,11 +20,6 @@ pytestmark = pytest.mark.django_db
 WORDS = ["rain", "fell", "in", "the", "towns", "of", "Ohio", "and", "schools", "were", "closed", "for", "three", "days"]
 #: A name that is no good citizen of an address, of a page or of a table.
 ODD = 'T3 & "<b>'
-
-
-@pytest.fixture
-def compared() -> Study:
-    return compared_study()
 
 
 def compared_study() -> Study:
@@ -55,6 +51,14 @@ def compared_study() -> Study:
     assert scored.tasks.catch_up(made.pk) == {}
     scored.score_with_metrics(made)
     return made
+
+
+made_study = made_once(compared_study)
+
+
+@pytest.fixture
+def compared(made_study: tuple[Study, object]) -> Study:
+    return Study.objects.get(pk=made_study[0].pk)
 
 
 def record(made: Study, peers: str = "machines") -> DocumentSetsReport:

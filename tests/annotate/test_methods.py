@@ -21,6 +21,7 @@ from preferendum.metrics.registry import families
 from preferendum.show import citations
 from tests import kept
 from tests.annotate import making, scored
+from tests.annotate.everything import made_once
 from tests.annotate.judging_study import joined, judged, ready_study
 from tests.annotate.making import owner
 from tests.annotate.reading import address, rows_of, signed_in
@@ -30,13 +31,20 @@ from tests.annotate.test_metric_pages import graded_study, judge_enough
 pytestmark = pytest.mark.django_db
 
 
-@pytest.fixture
-def study() -> Study:
+def reported_study() -> Study:
     made = scored.scored_study(judgments_per_pair=3)
     scored.judge(made, ("rain", "d1:0", "d1:1", "b"), pseudonym="bob")
     assert scored.tasks.catch_up(made.pk) == {}
     scored.tasks.report_annotators(made.pk)
     return made
+
+
+made_study = made_once(reported_study)
+
+
+@pytest.fixture
+def study(made_study: tuple[Study, object]) -> Study:
+    return Study.objects.get(pk=made_study[0].pk)
 
 
 def told(study: Study) -> str:

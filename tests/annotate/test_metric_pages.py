@@ -26,6 +26,7 @@ from preferendum.results import (
 from preferendum.show.points import why_untested
 from tests import kept
 from tests.annotate import scored
+from tests.annotate.everything import made_once
 from tests.annotate.making import owner, study
 from tests.annotate.reading import address, rows_of, signed_in, text_of
 from tests.annotate.test_api import API, client_of
@@ -35,11 +36,6 @@ pytestmark = pytest.mark.django_db
 GRADES = {"first & best": ("Heavy rain flooded three towns in Ohio.", 4.0), "=second": ("He wore a hat.", 1.0)}
 GRADED_HAT = formats.Summary("=second", "A dog was happy.", human={"overall": 1.0})
 GRADES |= {"third": ("It rained in Ohio. Schools in the towns were closed.", 3.0)}
-
-
-@pytest.fixture
-def graded() -> Study:
-    return graded_study()
 
 
 def graded_study() -> Study:
@@ -62,6 +58,14 @@ def graded_study() -> Study:
     assert scored.tasks.catch_up(made.pk) == {}
     scored.score_with_metrics(made)
     return made
+
+
+made_study = made_once(graded_study)
+
+
+@pytest.fixture
+def graded(made_study: tuple[Study, object]) -> Study:
+    return Study.objects.get(pk=made_study[0].pk)
 
 
 def judge_enough(made: Study) -> None:

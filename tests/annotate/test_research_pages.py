@@ -53,15 +53,19 @@ from evaluation import tasks
 from preferendum import formats
 from preferendum.results import length
 from tests.annotate import making, scored
+from tests.annotate.everything import made_once
 from tests.annotate.reading import rows_of
 
 pytestmark = pytest.mark.django_db
 Role = Membership.Role
 
 
+made_study = made_once(scored.scored_study)
+
+
 @pytest.fixture
-def study() -> Study:
-    return scored.scored_study()
+def study(made_study: tuple[Study, object]) -> Study:
+    return Study.objects.get(pk=made_study[0].pk)
 
 
 @pytest.fixture
