@@ -5,16 +5,19 @@ from __future__ import annotations
 import json
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
+from functools import partial
 from itertools import count, groupby
 from operator import attrgetter
 from tempfile import SpooledTemporaryFile
-from typing import Any
+from typing import IO, Any
+from zipfile import ZIP_DEFLATED, ZipFile
 
 from django.template.loader import render_to_string
 from django.utils.text import slugify
 
-from annotate import exports
-from annotate.models import Item, ItemSet, Study, Topic
+from annotate import croissant, exports
+from annotate.croissant import DataFile, Digest
+from annotate.models import Item, ItemSet, Study, Summary, Topic
 from annotate.models.judging import question_about
 from annotate.reports import methods_section, rests_on, study_facts
 from preferendum.formats.answers import ANSWERS, LETTERS, PREFERENCES
@@ -53,6 +56,20 @@ COLUMNS: Mapping[str, str] = {
     "at": "when (ISO 8601), where that is known",
     "design_weight": "how many times likelier the pair was drawn than by lot; 0 if it was not drawn by lot",
 }
+#: Those with texts, which a licence may forbid to publish.
+TEXTS = frozenset({"prompt", "left", "right"})
+#: The columns of preferences to train on. Some may be lists of turns, for which Croissant has no type.
+PREFERRED: Mapping[str, str] = {
+    "prompt": "what the summaries answer, or else the title and the source documents of the topic",
+    "chosen": "the summary that was preferred",
+    "rejected": "the other summary",
+    "topic": COLUMNS["topic"],
+    "chosen_system": "the system that wrote the one that was preferred",
+    "rejected_system": "the system that wrote the other one",
+    "annotator": COLUMNS["annotator"],
+    "kind": COLUMNS["kind"],
+}
+MAY_BE_TURNS = frozenset({"prompt", "chosen", "rejected"})
 
 
 def judgments(study: Study) -> Iterator[dict[str, Any]]:
@@ -148,9 +165,10 @@ def _texts(study: Study) -> Iterator[tuple[ItemSet, dict[str, Item]]]:
         yield from ((item_set, texts[item_set.pk]) for item_set in item_sets)
 
 
-def write_judgments_jsonl(study: Study, file: Sink) -> None:
+def write_judgments_jsonl(study: Study, file: Sink, columns: Mapping[str, str] = COLUMNS) -> None:
     """One line a judgment. The first has seconds, if any has, since readers infer a column's type from it."""
-    lines = ((row["seconds"] is not None, strict_json.line(row).encode() + b"\n") for row in judgments(study))
+    rows = ({column: row[column] for column in columns} for row in judgments(study))
+    lines = ((row["seconds"] is not None, strict_json.line(row).encode() + b"\n") for row in rows)
     with SpooledTemporaryFile(HELD) as without_seconds:
         for has_seconds, line in lines:
             if has_seconds:
@@ -171,22 +189,73 @@ def write_preferred_jsonl(study: Study, file: Sink) -> None:
     file.writelines(strict_json.line(row).encode() + b"\n" for row in preferred(study))
 
 
-def write_card(study: Study, file: Sink) -> None:
+def write_card(study: Study, file: Sink, with_texts: bool = True) -> None:
     """The README of the dataset in Markdown, beginning with the metadata that the Hub reads."""
-    facts, number = study_facts.of_study(study), Counter[str]()
+    facts = study_facts.of_study(study)
+    shown = {
+        "facts": facts,
+        "pretty_name": json.dumps(study.title, ensure_ascii=False),
+        "number": _numbers(study),
+        "files": {one.records: one for one in files(study, with_texts)},
+        "with_texts": with_texts,
+        "methods": methods_section.plain(facts),
+        "cite": citations.bibtex([citations.ZOPF], facts.program_version),
+    }
+    file.writelines([render_to_string("research/studies/dataset_card.md", shown).encode()])
+
+
+def write_croissant(study: Study, file: Sink) -> None:
+    """The description of the files in Croissant, as they are at this moment."""
+    described = [(one, Digest()) for one in files(study)]
+    for one, digest in described:
+        one.write(digest)
+    _describe(study, described, file)
+
+
+def write_zip(study: Study, file: IO[bytes], with_texts: bool = True) -> None:
+    """The folder that is published, as a ZIP file: the data of one moment, the card, and the description."""
+    described = []
+    with ZipFile(file, "w", ZIP_DEFLATED) as folder:
+        for one in files(study, with_texts):
+            with folder.open(one.name, "w", force_zip64=True) as entry:
+                described.append((one, Digest(entry)))
+                one.write(described[-1][1])
+        with folder.open("README.md", "w") as entry:
+            write_card(study, entry, with_texts)
+        with folder.open("croissant.json", "w") as entry:
+            _describe(study, described, entry)
+
+
+def files(study: Study, with_texts: bool = True) -> list[DataFile]:
+    """The data files: the judgments, and the preferences to train on if there are any."""
+    name = slugify(study.title) or "study"
+    if not with_texts:
+        columns = {column: meaning for column, meaning in COLUMNS.items() if column not in TEXTS}
+        write = partial(write_judgments_jsonl, study, columns=columns)
+        return [DataFile(f"{name}-judgments.jsonl", "judgments", columns, write)]
+    write = partial(write_judgments_jsonl, study)
+    given = [DataFile(f"{name}-judgments-with-texts.jsonl", "judgments", COLUMNS, write)]
+    if _numbers(study)["preferred"]:
+        are_turns = Summary.objects.filter(topic__study=study, turns__isnull=False).exists()
+        columns = {key: meaning for key, meaning in PREFERRED.items() if not (are_turns and key in MAY_BE_TURNS)}
+        given.append(
+            DataFile(f"{name}-chosen-rejected.jsonl", "preferences", columns, partial(write_preferred_jsonl, study))
+        )
+    return given
+
+
+def _numbers(study: Study) -> Counter[str]:
+    """How many judgments count, and of those about summaries, how many prefer one and how many are ties."""
+    number = Counter[str]()
     for own in rests_on.judged_in(ItemSet.objects.filter(study=study)):
         for kind, _reason, has_place, judgments, _last, undecided in own.groups:
             if has_place and kind in KINDS_COUNTED[study.counted_kinds]:
                 number["judgments"] += judgments
                 number["ties"] += undecided if own.of == "summaries" else 0
                 number["preferred"] += judgments - undecided if own.of == "summaries" else 0
-    shown = {
-        "facts": facts,
-        "pretty_name": json.dumps(study.title, ensure_ascii=False),
-        "number": number,
-        "columns": COLUMNS,
-        "name": slugify(study.title) or "study",
-        "methods": methods_section.plain(facts),
-        "cite": citations.bibtex([citations.ZOPF], facts.program_version),
-    }
-    file.writelines([render_to_string("research/studies/dataset_card.md", shown).encode()])
+    return number
+
+
+def _describe(study: Study, described: Sequence[tuple[DataFile, Digest]], file: Sink) -> None:
+    text = json.dumps(croissant.describe(study_facts.of_study(study), described), ensure_ascii=False, indent=1)
+    file.writelines([text.encode() + b"\n"])

@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import hashlib
 import tempfile
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from datetime import UTC, datetime
 from functools import partial
-from typing import TYPE_CHECKING, Any, cast
+from typing import IO, TYPE_CHECKING, Any, cast
 
 from django.core.files.base import File
 from django.db import transaction
 from django.db.models import Prefetch
 from django.http import FileResponse, Http404
+from django.utils.text import slugify
 
 from annotate.access import may
 from annotate.audit_log import note
@@ -144,6 +145,16 @@ def download(export: Export, name: str) -> FileResponse:
         return FileResponse(export.file.open(), as_attachment=True, filename=name, content_type="application/zip")
     except FileNotFoundError as error:
         raise Http404 from error
+
+
+def written(study: Study, write: Callable[[Study, IO[bytes]], None], end: str, kind: str) -> FileResponse:
+    """The study at one moment, written to a file; `end`: of the file's name, `kind`: its media type."""
+    file = tempfile.TemporaryFile()  # noqa: SIM115  (the response closes it)
+    with snapshot():
+        write(study, file)
+    file.seek(0)
+    name = f"{slugify(study.title) or 'study'}-{end}"
+    return FileResponse(file, as_attachment=True, filename=name, content_type=kind)
 
 
 def make_archive(study: Study) -> StudyArchive:

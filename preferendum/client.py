@@ -12,9 +12,11 @@ import urllib.error
 import urllib.request
 import uuid
 from collections.abc import Callable, Mapping
+from io import BytesIO
 from pathlib import Path
 from typing import Any
 from urllib.parse import parse_qsl, quote, urlencode, urlsplit
+from zipfile import ZipFile
 
 from preferendum.about import __version__
 
@@ -64,28 +66,39 @@ class Api:
         self._opener = urllib.request.build_opener(urllib.request.ProxyHandler({} if is_here else None), _NoRedirects)
 
     def get(self, path: str, **asked: Any) -> Row:
-        return self._send("GET", f"{path}?{urlencode(asked)}" if asked else path, None, {})
+        return self._read(self._send("GET", f"{path}?{urlencode(asked)}" if asked else path, None, {}))
+
+    def fetch(self, path: str, timeout: float) -> bytes:
+        """A file. Nothing of it arrives before the server has written all of it."""
+        return self._send("GET", path, None, {}, timeout)
 
     def post(self, path: str, sent: bytes | Mapping[str, Any]) -> Row:
         body, kind = (sent, "octet-stream") if isinstance(sent, bytes) else (json.dumps(sent).encode(), "json")
         headers = {"Content-Type": f"application/{kind}", "Idempotency-Key": f'"{uuid.uuid4()}"'}
-        return self._send("POST", path, body, headers)
+        return self._read(self._send("POST", path, body, headers))
 
-    def _send(self, method: str, path: str, body: bytes | None, headers: Mapping[str, str]) -> Row:
+    def _read(self, answer: bytes) -> Row:
+        try:
+            read: Row = json.loads(answer)
+        except ValueError:
+            raise ApiError(200, "http", f"{self.root} is no API of Preferendum.") from None
+        return read
+
+    def _send(
+        self, method: str, path: str, body: bytes | None, headers: Mapping[str, str], timeout: float = TIMEOUT
+    ) -> bytes:
         """The answer. Raises `ApiError`."""
         ends, pause, wait = time.monotonic() + PATIENCE, 0.5, ""
         while True:
             # A new one each time: one that went through a proxy would go there without TLS the second time.
             asked = urllib.request.Request(self.root + path, body, {**self._headers, **headers}, method=method)  # noqa: S310
             try:
-                with self._opener.open(asked, timeout=TIMEOUT) as answered:
-                    answer: Row = json.loads(answered.read())
+                with self._opener.open(asked, timeout=timeout) as answered:
+                    answer: bytes = answered.read()
                     return answer
             except urllib.error.HTTPError as refused:
                 error, wait = _error(refused), refused.headers.get("Retry-After", "")
                 is_final = error.status not in TRY_AGAIN and error.code != "running"
-            except ValueError:
-                raise ApiError(200, "http", f"{self.root} is no API of Preferendum.") from None
             except (OSError, http.client.HTTPException) as lost:  # refused, broken off, too late
                 reason = getattr(lost, "reason", lost)
                 error = ApiError(0, "unreachable", f"{self.root} does not answer: {reason}")
@@ -224,6 +237,14 @@ class Study:
         tables: list[Row] = self._api.get(self._analysis(name), **choices)["tables"]
         rows: dict[str, list[Row]] = {own["name"]: own["rows"] for own in tables}
         return rows[table or tables[0]["name"]] if rows else []
+
+    def dataset(self, folder: str | Path, texts: bool = True, timeout: float = 600.0) -> list[Path]:
+        """Write the judgments that count into a folder, as a dataset to publish with its card and its description in
+        Croissant; the files. `texts`: whether with the texts, which their licence may forbid to publish."""
+        content = self._api.fetch(f"{self._here}dataset/?texts={str(texts).lower()}", timeout)
+        with ZipFile(BytesIO(content)) as files:
+            files.extractall(folder)
+            return [Path(folder, name) for name in files.namelist()]
 
     def invite(self, **settings: Any) -> str:
         """A link that lets annotators in; `label` is for you to know it by."""

@@ -69,6 +69,7 @@ urlpatterns = [
     path(f"{STUDY}forecasts/", forecasts.Forecasts.as_view(), name="api_forecasts"),
     path(f"{STUDY}forecasts/<uuid:key>/", forecasts.OneForecast.as_view(), name="api_forecast"),
     path(f"{STUDY}course/", forecasts.StudyCourse.as_view(), name="api_course"),
+    path(f"{STUDY}dataset/", files.Dataset.as_view(), name="api_dataset"),
     path(f"{STUDY}exports/", files.Exports.as_view(), name="api_exports"),
     path(f"{STUDY}exports/<uuid:key>/", files.OneExport.as_view(), name="api_export"),
     path(f"{STUDY}exports/<uuid:key>/file/", files.ExportFile.as_view(), name="api_export_file"),

@@ -2,16 +2,22 @@
 
 from __future__ import annotations
 
+import io
 import json
 import os
 import subprocess
 import sys
+import warnings
+import zipfile
+from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 
 import pytest
+from django.contrib.auth.models import User
 from django.test import Client
 from django.urls import reverse
+from rest_framework.test import APIClient
 
 from annotate import exports, judging
 from annotate.models import Annotator, Judgment, Study
@@ -44,6 +50,39 @@ print(json.dumps({
     "named": {name: len(one) for name, one in named.items()},
 }))
 """
+
+
+@dataclass(frozen=True)
+class Described:
+    """What mlcroissant says of a description, and reads with it: texts by column, of each set of records."""
+
+    errors: list[str]
+    warnings: list[str]
+    records: dict[str, list[dict[str, str]]]
+
+
+def described(file: Path) -> Described:
+    with warnings.catch_warnings():  # of pandas and pyparsing, about how mlcroissant calls them
+        warnings.simplefilter("ignore")
+        import mlcroissant
+
+        data = mlcroissant.Dataset(jsonld=file)
+        assert data.metadata.ctx.conforms_to.value == "http://mlcommons.org/croissant/1.1"
+        records = {
+            one.name: [
+                {key: value.decode() if isinstance(value, bytes) else str(value) for key, value in row.items()}
+                for row in data.records(one.id)
+            ]
+            for one in data.metadata.record_sets
+        }
+    issues = data.metadata.ctx.issues
+    return Described(sorted(issues.errors), sorted(issues.warnings), records)
+
+
+def unzipped(content: bytes, folder: Path) -> dict[str, bytes]:
+    with zipfile.ZipFile(io.BytesIO(content)) as files:
+        files.extractall(folder)
+        return {name: files.read(name) for name in files.namelist()}
 
 
 @pytest.fixture
@@ -133,6 +172,72 @@ def test_all_of_it_loads_into_pandas_and_hugging_face_datasets_as_it_is(study, t
     assert loaded["sheet"]
     assert "float64" in loaded["types"]["seconds"]
     assert "float64" in loaded["types"]["design_weight"]
+
+
+def test_a_description_in_croissant_says_what_the_files_hold(study, tmp_path):
+    for part in (PARTS[0], PARTS[2]):
+        (tmp_path / f"rain-{part}").write_bytes(fetched(study, part))
+    (tmp_path / "rain-croissant.json").write_bytes(fetched(study, "croissant.json"))
+    found = described(tmp_path / "rain-croissant.json")
+    assert found.errors == []
+    assert ["license" in one for one in found.warnings] == [True], "it is for whoever publishes to choose"
+    for records, part in (("judgments", PARTS[0]), ("preferences", PARTS[2])):
+        rows = [json.loads(line) for line in fetched(study, part).splitlines()]
+        read = found.records[records]
+        assert [row[f"{records}/annotator"] for row in read] == [row["annotator"] for row in rows]
+        assert {key.partition("/")[2] for row in read for key in row} == set(rows[0])
+    shown = [row["judgments/left"] for row in found.records["judgments"]]
+    assert shown == [json.loads(line)["left"] for line in fetched(study, PARTS[0]).splitlines()]
+
+
+def test_the_whole_folder_is_of_one_moment_and_loads_by_its_description(study, tmp_path):
+    files = unzipped(fetched(study, "dataset.zip"), tmp_path)
+    assert sorted(files) == ["README.md", "croissant.json", f"rain-{PARTS[2]}", f"rain-{PARTS[0]}"]
+    assert all(files[f"rain-{part}"] == fetched(study, part) for part in (PARTS[0], PARTS[2]))
+    assert files["README.md"] == fetched(study, "README.md")
+    assert json.loads(files["croissant.json"]) == json.loads(fetched(study, "croissant.json"))
+    assert len(described(tmp_path / "croissant.json").records["judgments"]) == 47
+
+
+def test_without_texts_it_says_what_was_preferred_to_what_and_shows_none(study, tmp_path):
+    client = APIClient()
+    client.force_authenticate(making.owner(study))
+    answer = client.get(reverse("api_dataset", args=[study.pk]), {"texts": "false"})
+    files = unzipped(b"".join(answer.streaming_content), tmp_path)
+    assert sorted(files) == ["README.md", "croissant.json", "rain-judgments.jsonl"]
+    full = [json.loads(line) for line in fetched(study, PARTS[0]).splitlines()]
+    rows = [json.loads(line) for line in files["rain-judgments.jsonl"].splitlines()]
+    assert rows == [{key: row[key] for key in row if key not in ("prompt", "left", "right")} for row in full]
+    texts = {row[side] for row in full for side in ("left", "right")}
+    assert not [name for name, content in files.items() for text in texts if text.encode() in content]
+    assert b"The texts are left out" in files["README.md"]
+    assert described(tmp_path / "croissant.json").records.keys() == {"judgments"}
+    assert client.get(reverse("api_dataset", args=[study.pk]), {"texts": "maybe"}).status_code == 400
+
+
+def test_nobody_is_named_but_by_a_pseudonym(study, tmp_path):
+    named = Annotator.objects.filter(study=study, kind="human").get()
+    User.objects.filter(pk=making.owner(study).pk).update(username="ada.lovelace", email="ada@example.org")
+    Annotator.objects.filter(pk=named.pk).update(user=making.owner(study))
+    everything = b"".join(unzipped(fetched(study, "dataset.zip"), tmp_path).values())
+    assert named.pseudonym.encode() in everything
+    assert b"lovelace" not in everything
+    assert b"ada@" not in everything
+    Annotator.objects.filter(pk=named.pk).update(is_unnamed=True)
+    assert named.pseudonym.encode() not in b"".join(unzipped(fetched(study, "dataset.zip"), tmp_path).values())
+
+
+def test_conversations_are_described_as_far_as_croissant_has_types(tmp_path):
+    turns = [{"role": "user", "content": "Why does it rain?"}]
+    outputs = [
+        {"system": name, "turns": [*turns, {"role": "assistant", "content": f"{name} answers."}]} for name in "ab"
+    ]
+    study = study_of({"topic_id": "P1", "summaries": outputs}, compares="summaries")
+    judged(joined(study))
+    unzipped(fetched(study, "dataset.zip"), tmp_path)
+    (row,) = described(tmp_path / "croissant.json").records["preferences"]
+    assert row["preferences/chosen_system"] in "ab"
+    assert "preferences/prompt" not in row
 
 
 def test_a_spreadsheet_runs_nothing_of_it():

@@ -208,3 +208,9 @@ class ExportSerializer(serializers.ModelSerializer[Export]):
         model = Export
         fields = ["key", "state", "sha256", "problem", "created_at"]
         read_only_fields = fields
+
+
+class DatasetChoice(serializers.Serializer[Any]):
+    """What a dataset to publish shall have."""
+
+    texts = serializers.BooleanField(default=True)

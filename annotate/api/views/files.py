@@ -20,11 +20,12 @@ from rest_framework.parsers import MultiPartParser
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from annotate import exports, imports
+from annotate import dataset, exports, imports
 from annotate.api.parsers import FileParser
 from annotate.api.serializers.files import (
     BaselinesSerializer,
     ColumnsSerializer,
+    DatasetChoice,
     ExportSerializer,
     FileSerializer,
     SimulationSerializer,
@@ -211,3 +212,20 @@ class ExportFile(View):
         if export.state != Export.State.READY:
             raise Refusal(_("This export is not ready: %(state)s.") % {"state": export.get_state_display()}, "state")
         return exports.download(export, f"{slugify(study.title)[:60] or 'study'}.zip")
+
+
+@extend_schema(tags=["exports"])
+class Dataset(View):
+    @extend_schema(
+        operation_id="fetch_dataset",
+        parameters=[
+            OpenApiParameter("texts", bool, description="Whether with texts; false if a licence forbids them.")
+        ],
+        responses={(200, "application/zip"): OpenApiResponse(OpenApiTypes.BINARY, "The zip.")},
+    )
+    def get(self, request: Request, study_id: int) -> FileResponse:
+        """The judgments that count as a dataset to publish, with its card and its description in Croissant, zipped."""
+        study = self.study(study_id, "export")
+        with_texts = self.checked(DatasetChoice, request.query_params.dict())["texts"]
+        write = partial(dataset.write_zip, with_texts=with_texts)
+        return exports.written(study, write, "dataset.zip", "application/zip")

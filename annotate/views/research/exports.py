@@ -2,20 +2,17 @@
 
 from __future__ import annotations
 
-import tempfile
 from collections.abc import Callable, Mapping
-from typing import Literal
+from typing import IO, Literal
 from uuid import UUID
 
 from django.http import FileResponse, HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect
 from django.urls import path
-from django.utils.text import slugify
 from django.views.decorators.http import require_http_methods, require_safe
 
 from annotate import dataset, exports
 from annotate.access import in_study
-from annotate.database.snapshot import snapshot
 from annotate.models import Export, Study
 from annotate.reports.study import worker_is_there
 from annotate.views.limited import limited
@@ -71,7 +68,7 @@ def judgments_file(request: HttpRequest, study: Study, form: Literal["jsonl", "c
         with_of = exports.are_summaries_judged(study)
         formats.write_preferences(exports.preferences(study), file, form, with_of=with_of)
 
-    return _written(study, write, f"judgments.{form}", KINDS[form])
+    return exports.written(study, write, f"judgments.{form}", KINDS[form])
 
 
 @in_study("export")
@@ -79,25 +76,17 @@ def judgments_file(request: HttpRequest, study: Study, form: Literal["jsonl", "c
 def dataset_file(request: HttpRequest, study: Study, part: str) -> FileResponse:
     """A part of the judgments as a dataset."""
     end, write, kind = _PARTS[part]
-    return _written(study, write, end, kind)
-
-
-def _written(study: Study, write: Callable[[Study, Sink], None], end: str, kind: str) -> FileResponse:
-    """The study at one moment, written to a file; `end`: of the file's name."""
-    file = tempfile.TemporaryFile()  # noqa: SIM115  (the response closes it)
-    with snapshot():
-        write(study, file)
-    file.seek(0)
-    name = f"{slugify(study.title) or 'study'}-{end}"
-    return FileResponse(file, as_attachment=True, filename=name, content_type=kind)
+    return exports.written(study, write, end, kind)
 
 
 #: The parts of a dataset: the end of its file's name, what writes it, and its media type.
-_PARTS: Mapping[str, tuple[str, Callable[[Study, Sink], None], str]] = {
+_PARTS: Mapping[str, tuple[str, Callable[[Study, IO[bytes]], None], str]] = {
     "jsonl": ("judgments-with-texts.jsonl", dataset.write_judgments_jsonl, KINDS["jsonl"]),
     "csv": ("judgments-with-texts.csv", dataset.write_judgments_csv, KINDS["csv"]),
     "preferred": ("chosen-rejected.jsonl", dataset.write_preferred_jsonl, KINDS["jsonl"]),
     "card": ("README.md", dataset.write_card, "text/markdown; charset=utf-8"),
+    "croissant": ("croissant.json", dataset.write_croissant, "application/ld+json"),
+    "zip": ("dataset.zip", dataset.write_zip, "application/zip"),
 }
 _STUDY = "studies/<int:study_id>/"
 urlpatterns = [
