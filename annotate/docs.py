@@ -32,6 +32,7 @@ PAGES = {
         "results",
         "python",
         "api",
+        "agents",
         "not-done",
     ),
     "admins": ("admins", "annotator-figures"),

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from django.conf import settings
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import render
+from django.template.loader import render_to_string
 from django.urls import path
 from django.views.decorators.http import require_safe
 
@@ -26,7 +28,25 @@ def doc(request: HttpRequest, name: str) -> HttpResponse:
     return render(request, "docs/page.html", {"doc": shown, "contents": docs.contents()})
 
 
+@require_safe
+def plain(request: HttpRequest, name: str) -> HttpResponse:
+    """One of its pages as its file has it, for programs."""
+    if name not in docs.NAMES:
+        raise Http404
+    text = (docs.FOLDER / f"{name}.md").read_text(encoding="utf-8")
+    return HttpResponse(text, content_type="text/markdown; charset=utf-8")
+
+
+@require_safe
+def llms_txt(request: HttpRequest) -> HttpResponse:
+    """Where a language model finds what it needs here, in the form of llmstxt.org."""
+    text = render_to_string("docs/llms.txt", {"contents": docs.contents(), "origin": settings.ORIGIN})
+    return HttpResponse(text, content_type="text/plain; charset=utf-8")
+
+
 urlpatterns = [
+    path("llms.txt", llms_txt, name="llms_txt"),
     path("docs/", documentation, name="docs"),
+    path("docs/<slug:name>.md", plain, name="doc_plain"),
     path("docs/<slug:name>/", doc, name="doc"),
 ]
