@@ -9,8 +9,8 @@ from typing import Any
 
 from django.utils import timezone
 
-from annotate.reports import methods_section
-from annotate.reports.study_facts import StudyFacts
+from annotate.models import Study
+from preferendum.about import __version__
 from preferendum.formats.readers.lines import Sink
 from preferendum.show import citations
 
@@ -65,21 +65,21 @@ class Digest:
                 self._file.writelines([line])
 
 
-def describe(facts: StudyFacts, files: Sequence[tuple[DataFile, Digest]]) -> dict[str, Any]:
-    """The description of a study's dataset. Its licence, address and maker are for whoever publishes it to add."""
+def describe(study: Study, files: Sequence[tuple[DataFile, Digest]]) -> dict[str, Any]:
+    """The description of a study's dataset. The publisher adds its licence, address and maker."""
     today = timezone.now().date()
     return {
         "@context": _CONTEXT,
         "@type": "sc:Dataset",
         "conformsTo": VERSION,
-        "name": facts.study.title,
-        "description": methods_section.plain(facts),
-        "inLanguage": facts.study.language,
+        "name": study.title,
+        "description": "Judgments of annotators about pairs of texts. README.md says how they were made.",
+        "inLanguage": study.language,
         "keywords": ["pairwise preferences", "human evaluation", "summarization"],
         "datePublished": today.isoformat(),
         "version": f"{today.year}.{today.month}.{today.day}",
-        "citeAs": citations.bibtex([citations.ZOPF], facts.program_version),
-        "rai:dataAnnotationPlatform": f"Preferendum {facts.program_version}",
+        "citeAs": citations.bibtex([citations.ZOPF], __version__),
+        "rai:dataAnnotationPlatform": f"Preferendum {__version__}",
         "rai:personalSensitiveInformation": "Annotators are pseudonyms; their notes are in their own words.",
         "distribution": [_file(file, digest) for file, digest in files],
         "recordSet": [_records(file) for file, _digest in files],

@@ -20,6 +20,7 @@ from annotate.croissant import DataFile, Digest
 from annotate.models import Item, ItemSet, Study, Summary, Topic
 from annotate.models.judging import question_about
 from annotate.reports import methods_section, rests_on, study_facts
+from annotate.reports.study_facts import StudyFacts
 from preferendum.formats.answers import ANSWERS, LETTERS, PREFERENCES
 from preferendum.formats.checks import strict_json
 from preferendum.formats.readers.lines import Sink
@@ -189,14 +190,17 @@ def write_preferred_jsonl(study: Study, file: Sink) -> None:
     file.writelines(strict_json.line(row).encode() + b"\n" for row in preferred(study))
 
 
-def write_card(study: Study, file: Sink, with_texts: bool = True) -> None:
+def write_card(study: Study, file: Sink) -> None:
     """The README of the dataset in Markdown, beginning with the metadata that the Hub reads."""
-    facts = study_facts.of_study(study)
+    _write_card(study_facts.of_study(study), _numbers(study), file, with_texts=True)
+
+
+def _write_card(facts: StudyFacts, number: Counter[str], file: Sink, with_texts: bool) -> None:
     shown = {
         "facts": facts,
-        "pretty_name": json.dumps(study.title, ensure_ascii=False),
-        "number": _numbers(study),
-        "files": {one.records: one for one in files(study, with_texts)},
+        "pretty_name": json.dumps(facts.study.title, ensure_ascii=False),
+        "number": number,
+        "files": {data.records: data for data in _files(facts.study, number, with_texts)},
         "with_texts": with_texts,
         "methods": methods_section.plain(facts),
         "cite": citations.bibtex([citations.ZOPF], facts.program_version),
@@ -206,27 +210,27 @@ def write_card(study: Study, file: Sink, with_texts: bool = True) -> None:
 
 def write_croissant(study: Study, file: Sink) -> None:
     """The description of the files in Croissant, as they are at this moment."""
-    described = [(one, Digest()) for one in files(study)]
-    for one, digest in described:
-        one.write(digest)
+    described = [(data, Digest()) for data in _files(study, _numbers(study), with_texts=True)]
+    for data, digest in described:
+        data.write(digest)
     _describe(study, described, file)
 
 
 def write_zip(study: Study, file: IO[bytes], with_texts: bool = True) -> None:
     """The folder that is published, as a ZIP file: the data of one moment, the card, and the description."""
-    described = []
+    facts, number, described = study_facts.of_study(study), _numbers(study), []
     with ZipFile(file, "w", ZIP_DEFLATED) as folder:
-        for one in files(study, with_texts):
-            with folder.open(one.name, "w", force_zip64=True) as entry:
-                described.append((one, Digest(entry)))
-                one.write(described[-1][1])
+        for data in _files(study, number, with_texts):
+            with folder.open(data.name, "w", force_zip64=True) as entry:
+                described.append((data, Digest(entry)))
+                data.write(described[-1][1])
         with folder.open("README.md", "w") as entry:
-            write_card(study, entry, with_texts)
+            _write_card(facts, number, entry, with_texts)
         with folder.open("croissant.json", "w") as entry:
             _describe(study, described, entry)
 
 
-def files(study: Study, with_texts: bool = True) -> list[DataFile]:
+def _files(study: Study, number: Counter[str], with_texts: bool) -> list[DataFile]:
     """The data files: the judgments, and the preferences to train on if there are any."""
     name = slugify(study.title) or "study"
     if not with_texts:
@@ -235,7 +239,7 @@ def files(study: Study, with_texts: bool = True) -> list[DataFile]:
         return [DataFile(f"{name}-judgments.jsonl", "judgments", columns, write)]
     write = partial(write_judgments_jsonl, study)
     given = [DataFile(f"{name}-judgments-with-texts.jsonl", "judgments", COLUMNS, write)]
-    if _numbers(study)["preferred"]:
+    if number["preferred"]:
         are_turns = Summary.objects.filter(topic__study=study, turns__isnull=False).exists()
         columns = {key: meaning for key, meaning in PREFERRED.items() if not (are_turns and key in MAY_BE_TURNS)}
         given.append(
@@ -257,5 +261,5 @@ def _numbers(study: Study) -> Counter[str]:
 
 
 def _describe(study: Study, described: Sequence[tuple[DataFile, Digest]], file: Sink) -> None:
-    text = json.dumps(croissant.describe(study_facts.of_study(study), described), ensure_ascii=False, indent=1)
+    text = json.dumps(croissant.describe(study, described), ensure_ascii=False, indent=1)
     file.writelines([text.encode() + b"\n"])

@@ -68,24 +68,24 @@ def _license(text: str) -> str:
 
 
 def _maker(hub: HfApi, repository: str) -> dict[str, str]:
-    """Whoever the repository belongs to, as the description names its maker."""
+    """The owner of the repository, as the description names the maker of a dataset."""
     owner, _slash, _name = repository.partition("/")
     kind = "Person" if hub.whoami()["name"] == owner else "Organization"
     return {"@type": f"sc:{kind}", "name": owner, "url": f"{hub.endpoint}/{owner}"}
 
 
 def _complete(folder: Path, address: str, maker: dict[str, str], chosen: str) -> None:
-    """Say in the card and in the description what only whoever publishes them knows."""
+    """Add to the card and to the description what only the publisher knows."""
     card, description = folder / "README.md", folder / "croissant.json"
     text = re.sub(r"(?m)^# license: .*$", f"license: {chosen}", card.read_text(encoding="utf-8"), count=1)
     card.write_text(text, encoding="utf-8")
-    said = json.loads(description.read_text(encoding="utf-8"))
-    said |= {"url": address, "creator": maker, "license": {"@type": "sc:CreativeWork", "name": chosen}}
-    description.write_text(json.dumps(said, ensure_ascii=False, indent=1) + "\n", encoding="utf-8")
+    content = json.loads(description.read_text(encoding="utf-8"))
+    content |= {"url": address, "creator": maker, "license": {"@type": "sc:CreativeWork", "name": chosen}}
+    description.write_text(json.dumps(content, ensure_ascii=False, indent=1) + "\n", encoding="utf-8")
 
 
 def _pushed(hub: HfApi, options: argparse.Namespace, folder: str) -> str:
-    """Make one commit of the folder, in a repository that nobody sees who shall not; its address."""
+    """Make one commit of the folder, in a repository that is private unless it may be public; the commit's address."""
     name = options.repository
     hub.create_repo(name, repo_type="dataset", private=not options.public, exist_ok=True)
     if not (options.public or hub.dataset_info(name).private):

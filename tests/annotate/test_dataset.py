@@ -79,8 +79,12 @@ def described(file: Path) -> Described:
     return Described(sorted(issues.errors), sorted(issues.warnings), records)
 
 
-def unzipped(content: bytes, folder: Path) -> dict[str, bytes]:
-    with zipfile.ZipFile(io.BytesIO(content)) as files:
+def folder_of(study: Study, folder: Path, **asked: str) -> dict[str, bytes]:
+    """What is published, unzipped into a folder."""
+    client = APIClient()
+    client.force_authenticate(making.owner(study))
+    answer = client.get(reverse("api_dataset", args=[study.pk]), asked)
+    with zipfile.ZipFile(io.BytesIO(b"".join(answer.streaming_content))) as files:
         files.extractall(folder)
         return {name: files.read(name) for name in files.namelist()}
 
@@ -191,7 +195,7 @@ def test_a_description_in_croissant_says_what_the_files_hold(study, tmp_path):
 
 
 def test_the_whole_folder_is_of_one_moment_and_loads_by_its_description(study, tmp_path):
-    files = unzipped(fetched(study, "dataset.zip"), tmp_path)
+    files = folder_of(study, tmp_path)
     assert sorted(files) == ["README.md", "croissant.json", f"rain-{PARTS[2]}", f"rain-{PARTS[0]}"]
     assert all(files[f"rain-{part}"] == fetched(study, part) for part in (PARTS[0], PARTS[2]))
     assert files["README.md"] == fetched(study, "README.md")
@@ -200,10 +204,7 @@ def test_the_whole_folder_is_of_one_moment_and_loads_by_its_description(study, t
 
 
 def test_without_texts_it_says_what_was_preferred_to_what_and_shows_none(study, tmp_path):
-    client = APIClient()
-    client.force_authenticate(making.owner(study))
-    answer = client.get(reverse("api_dataset", args=[study.pk]), {"texts": "false"})
-    files = unzipped(b"".join(answer.streaming_content), tmp_path)
+    files = folder_of(study, tmp_path, texts="false")
     assert sorted(files) == ["README.md", "croissant.json", "rain-judgments.jsonl"]
     full = [json.loads(line) for line in fetched(study, PARTS[0]).splitlines()]
     rows = [json.loads(line) for line in files["rain-judgments.jsonl"].splitlines()]
@@ -212,6 +213,8 @@ def test_without_texts_it_says_what_was_preferred_to_what_and_shows_none(study, 
     assert not [name for name, content in files.items() for text in texts if text.encode() in content]
     assert b"The texts are left out" in files["README.md"]
     assert described(tmp_path / "croissant.json").records.keys() == {"judgments"}
+    client = Client()
+    client.force_login(making.owner(study))
     assert client.get(reverse("api_dataset", args=[study.pk]), {"texts": "maybe"}).status_code == 400
 
 
@@ -219,12 +222,12 @@ def test_nobody_is_named_but_by_a_pseudonym(study, tmp_path):
     named = Annotator.objects.filter(study=study, kind="human").get()
     User.objects.filter(pk=making.owner(study).pk).update(username="ada.lovelace", email="ada@example.org")
     Annotator.objects.filter(pk=named.pk).update(user=making.owner(study))
-    everything = b"".join(unzipped(fetched(study, "dataset.zip"), tmp_path).values())
+    everything = b"".join(folder_of(study, tmp_path).values())
     assert named.pseudonym.encode() in everything
     assert b"lovelace" not in everything
     assert b"ada@" not in everything
     Annotator.objects.filter(pk=named.pk).update(is_unnamed=True)
-    assert named.pseudonym.encode() not in b"".join(unzipped(fetched(study, "dataset.zip"), tmp_path).values())
+    assert named.pseudonym.encode() not in b"".join(folder_of(study, tmp_path).values())
 
 
 def test_conversations_are_described_as_far_as_croissant_has_types(tmp_path):
@@ -234,7 +237,7 @@ def test_conversations_are_described_as_far_as_croissant_has_types(tmp_path):
     ]
     study = study_of({"topic_id": "P1", "summaries": outputs}, compares="summaries")
     judged(joined(study))
-    unzipped(fetched(study, "dataset.zip"), tmp_path)
+    folder_of(study, tmp_path)
     (row,) = described(tmp_path / "croissant.json").records["preferences"]
     assert row["preferences/chosen_system"] in "ab"
     assert "preferences/prompt" not in row

@@ -90,7 +90,7 @@ GET    L   L   L   L   L   L 404 404 404 403 200 200 200  study_settings study_c
 GET    L   L   L   L   L   L 404 404 404 403 200 200 200  workbench upload_document study_recruitment participants_csv
 GET    L   L   L   L   L   L 404 404 404 403 200 200 200  study_export gold_pairs judgments_jsonl judgments_csv
 GET    L   L   L   L   L   L 404 404 404 403 200 200 200  dataset_jsonl dataset_csv dataset_preferred dataset_card
-GET    L   L   L   L   L   L 404 404 404 403 200 200 200  dataset_croissant dataset_zip
+GET    L   L   L   L   L   L 404 404 404 403 200 200 200  dataset_croissant
 GET    L   L   L   L   L   L 404 404 404 403 200 200 200  data_remove study_questionnaire
 GET    L   L   L   L   L   L 404 404 404 403 404 200 200  export_file
 GET    L   L   L   L   L   L 404 404 404 403 403 200 200  study_delete

@@ -86,7 +86,6 @@ _PARTS: Mapping[str, tuple[str, Callable[[Study, IO[bytes]], None], str]] = {
     "preferred": ("chosen-rejected.jsonl", dataset.write_preferred_jsonl, KINDS["jsonl"]),
     "card": ("README.md", dataset.write_card, "text/markdown; charset=utf-8"),
     "croissant": ("croissant.json", dataset.write_croissant, "application/ld+json"),
-    "zip": ("dataset.zip", dataset.write_zip, "application/zip"),
 }
 _STUDY = "studies/<int:study_id>/"
 urlpatterns = [
