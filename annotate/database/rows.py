@@ -6,12 +6,26 @@ five times longer than the database.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
-from itertools import chain
+import json
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from itertools import chain, islice
 from typing import Any
 
 from django.db import connection
-from django.db.models import Field, Model
+from django.db.models import DateTimeField, Field, JSONField, Model
+
+BATCH = 5_000
+
+
+def add(model: type[Model], rows: Iterable[Mapping[str, Any]], unique: Sequence[str] = ()) -> None:
+    """Add these rows like `put`, each with a model's values by the names of the same columns."""
+    remaining = iter(rows)
+    while batch := list(islice(remaining, BATCH)):
+        columns = {name: [row[name] for row in batch] for name in batch[0]}
+        for field in model._meta.concrete_fields:
+            if field.column in columns and (kept := _as_kept(field)):
+                columns[field.column] = [*map(kept, columns[field.column])]
+        put(model, unique, columns)
 
 
 def put(model: type[Model], unique: Sequence[str], columns: Mapping[str, Sequence[Any]]) -> None:
@@ -35,6 +49,21 @@ def put(model: type[Model], unique: Sequence[str], columns: Mapping[str, Sequenc
             cursor.executemany(f"{into} {rows} {conflict}", list(zip(*columns.values(), strict=True)))
 
 
+def change(model: type[Model], column: str, values: Mapping[int, Any]) -> None:
+    """Set a column of the rows with these keys, to values as the database keeps them."""
+    quote = connection.ops.quote_name
+    table, own, key = map(quote, (model._meta.db_table, column, model._meta.pk.column))
+    with connection.cursor() as cursor:
+        if connection.vendor == "postgresql":
+            types = [_type(field) for field in model._meta.concrete_fields if field.column == column]
+            rows = f"UNNEST(%s::bigint[], %s::{types[0]}[]) AS changed (id, value)"
+            query = f"UPDATE {table} SET {own} = changed.value FROM {rows} WHERE {table}.{key} = changed.id"  # noqa: S608 - names
+            cursor.execute(query, [[*values], [*values.values()]])
+        else:
+            query = f"UPDATE {table} SET {own} = %s WHERE {key} = %s"  # noqa: S608 - names
+            cursor.executemany(query, [(value, pk) for pk, value in values.items()])
+
+
 def find(
     model: type[Model], by: Sequence[str], wanted: Collection[Sequence[int]], read: Sequence[str]
 ) -> list[tuple[Any, ...]]:
@@ -53,6 +82,13 @@ def find(
     with connection.cursor() as cursor:
         cursor.execute(query, list(chain.from_iterable(wanted)))
         return list(cursor.fetchall())
+
+
+def _as_kept(field: Field[Any, Any]) -> Callable[[Any], Any] | None:
+    """What the database keeps of a value of the field, if that is something else."""
+    if isinstance(field, JSONField):
+        return lambda value: None if value is None else json.dumps(value)
+    return connection.ops.adapt_datetimefield_value if isinstance(field, DateTimeField) else None
 
 
 def _type(field: Field[Any, Any]) -> str:

@@ -7,13 +7,15 @@ history, and count again once the summary is restored. The caller holds the stud
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from typing import Any
 
 from django.db.models import Count, Q, QuerySet
 
 from annotate import judging
+from annotate.database.rows import add
 from annotate.imports import recutting
-from annotate.imports.recutting import BATCH, Recut, batches
+from annotate.imports.recutting import BATCH, Recut, Text, batches
 from annotate.models import Item, ItemSet, Removal, Study, Summary, Topic, Upload
 from preferendum.formats.records import Of
 
@@ -34,10 +36,10 @@ def open_summaries(
     study: Study, topics: Collection[int], removal: Removal | None = None, upload: Upload | None = None
 ) -> None:
     """Update the compared summaries of these topics, whatever the study's questions are about."""
-    compared = _sets_of(topics).filter(removal=None).select_related("topic", "study")
-    judging.lock(compared.values_list("pk", flat=True))
-    for item_set in compared:
-        _follow(item_set, removal)
+    compared = list(_sets_of(topics).filter(removal=None).select_related("topic", "study"))
+    judging.lock([own.pk for own in compared])
+    for some in batches(compared):
+        _follow(some, removal)
     among = Topic.with_unfinished.filter(pk__in=topics).exclude(pk__in=[own.topic_id for own in compared])
     new = _create(study, list(among.annotate(count=Count("summaries")).filter(count__gt=1).order_by("position")))
     if upload is None:
@@ -56,7 +58,7 @@ def open_judged(study: Study, judged: Iterable[tuple[str, Of]], upload: Upload |
         open_summaries(study, list(brought.values_list("pk", flat=True)), upload=upload)
 
 
-def with_other_texts(texts: Mapping[int, Mapping[str, Summary]]) -> list[Recut]:
+def with_other_texts(texts: Mapping[int, Mapping[str, Text]]) -> list[Recut]:
     """The changes of compared summaries if summaries had these texts, by topic and system."""
     compared = ItemSet.objects.filter(of="summaries", topic__in=texts.keys()).select_related("topic", "study")
     now = _texts(texts.keys())
@@ -79,27 +81,39 @@ def _sets_of(topics: Collection[int]) -> QuerySet[ItemSet]:
     return ItemSet.with_unfinished.filter(of="summaries", topic__in=topics)
 
 
-def _follow(item_set: ItemSet, removal: Removal | None) -> None:
-    texts = _texts([item_set.topic_id])[item_set.topic_id]
-    rows = Item.objects.filter(item_set=item_set).values_list("system", "text", "turns")
-    now = {system: (text, turns) for system, text, turns in rows}
-    if now != {system: (row.whole, row.turns) for system, row in texts.items()}:
-        recut = recutting.resummarized(item_set, texts)
-        recut.apply(removal if recut.gone else None)
+def _follow(item_sets: Sequence[ItemSet], removal: Removal | None) -> None:
+    topics = {own.topic_id for own in item_sets}
+    with_history = set(_sets_of(topics).exclude(removal=None).values_list("topic_id", flat=True))
+    texts, before = _texts(topics), defaultdict[int, dict[str, Any]](dict)
+    rows = Item.objects.filter(item_set__in=item_sets)
+    for key, system, text, turns in rows.values_list("item_set_id", "system", "text", "turns"):
+        before[key][system] = text, turns
+    grown: dict[ItemSet, Mapping[str, Text]] = {}
+    for own in item_sets:
+        after = {system: (row.whole, row.turns) for system, row in texts[own.topic_id].items()}
+        if own.topic_id not in with_history and before[own.pk].items() < after.items():
+            grown[own] = texts[own.topic_id]
+        elif before[own.pk] != after:
+            recut = recutting.resummarized(own, texts[own.topic_id])
+            recut.apply(removal if recut.gone else None)
+    if grown:
+        recutting.grow(grown)
 
 
 def _create(study: Study, topics: list[Topic]) -> list[ItemSet]:
     new = ItemSet.objects.bulk_create([ItemSet(study=study, topic=topic, of="summaries") for topic in topics], BATCH)
     for some in batches(new):
         texts = _texts([own.topic_id for own in some])
-        rows = (row for own in some for row in recutting.rows_of_summaries(own, texts[own.topic_id]))
-        Item.objects.bulk_create(rows, BATCH)
+        columns = ((own.pk, row) for own in some for row in recutting.columns_of_summaries(texts[own.topic_id]))
+        add(Item, ({"item_set_id": key, **row} for key, row in columns))
     return new
 
 
-def _texts(topics: Collection[int]) -> Mapping[int, dict[str, Summary]]:
+def _texts(topics: Collection[int]) -> Mapping[int, dict[str, Text]]:
     """These topics' summaries, by sorted names of systems."""
-    texts: dict[int, dict[str, Summary]] = defaultdict(dict)
-    for row in Summary.objects.filter(topic__in=topics).select_related("system").order_by("topic", "system__name"):
-        texts[row.topic_id][row.system.name] = row
+    texts: dict[int, dict[str, Text]] = defaultdict(dict)
+    columns = ("topic_id", "system__name", "text", "sentences", "has_text", "turns")
+    rows = Summary.objects.filter(topic__in=topics).order_by("topic_id", "system__name").values_list(*columns)
+    for topic_id, system, text, sentences, *others in rows:
+        texts[topic_id][system] = Text(text if sentences is None else "\n".join(sentences), *others)
     return texts

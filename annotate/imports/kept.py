@@ -10,7 +10,7 @@ from typing import Any, get_args, get_origin, get_type_hints
 
 from annotate.models import Upload
 from preferendum.formats.records import Bundle
-from preferendum.formats.serialization import from_json, to_json
+from preferendum.formats.serialization import but_defaults, from_json
 
 READ, UNFINISHED = ".read", ".unfinished"
 #: The records of a bundle; of a mapping, its items.
@@ -24,7 +24,7 @@ def keep(upload: Upload, bundle: Bundle) -> None:
     """Keep it whole, or not at all."""
     with _path(upload, UNFINISHED).open("w", encoding="utf-8") as file:
         for name, record in _records(bundle):
-            file.write(json.dumps([name, to_json(record)], separators=(",", ":")) + "\n")
+            file.write(json.dumps([name, record], default=but_defaults, allow_nan=False) + "\n")
     _path(upload, UNFINISHED).replace(_path(upload))
 
 

@@ -9,6 +9,7 @@ from typing import IO, TYPE_CHECKING, Any, cast
 from django.db import transaction
 
 from annotate.audit_log import note
+from annotate.database.rows import add
 from annotate.models import MetricScore, Study, Summary, Topic
 from annotate.models.metric import GIVEN
 from preferendum import formats
@@ -16,7 +17,6 @@ from preferendum import formats
 if TYPE_CHECKING:
     from django.contrib.auth.models import User
 
-BATCH = 500
 #: The topic's key, the system, the metric's own name, the score.
 ScoreRow = tuple[int, str, str, float]
 
@@ -43,16 +43,11 @@ def store_metric_scores(scores: Iterable[ScoreRow]) -> None:
     """Store the scores in place of existing ones, in the caller's transaction."""
     rows = list(scores)
     summaries = Summary.keys_of({topic_id for topic_id, *_rest in rows})
-    MetricScore.objects.bulk_create(
-        [
-            MetricScore(summary_id=summaries[topic_id, system], metric=GIVEN + metric, score=score)
-            for topic_id, system, metric, score in rows
-        ],
-        BATCH,
-        update_conflicts=True,
-        update_fields=["score", "version"],
-        unique_fields=["summary", "metric"],
+    given = (
+        {"summary_id": summaries[topic_id, system], "metric": GIVEN + metric, "score": score, "version": 0}
+        for topic_id, system, metric, score in rows
     )
+    add(MetricScore, given, unique=("summary_id", "metric"))
 
 
 def _existing(study: Study) -> formats.Existing:

@@ -13,7 +13,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import chain
-from typing import Any
+from typing import Any, NamedTuple
 
 from django.apps import apps
 from django.db import transaction
@@ -21,7 +21,8 @@ from django.db.models import F, Max, Model, OuterRef, QuerySet, Subquery
 from django.db.models.functions import Coalesce
 
 from annotate import judging
-from annotate.models import GoldPair, Item, ItemSet, Judgment, Removal, SourceDocument, Summary, Tally, Topic
+from annotate.database.rows import add, change
+from annotate.models import GoldPair, Item, ItemSet, Judgment, Removal, SourceDocument, Tally, Topic
 from preferendum.formats.checks.text import visible
 from preferendum.formats.not_judged import DUPLICATE, not_judged, wordless
 from preferendum.formats.records import Cut
@@ -29,11 +30,20 @@ from preferendum.formats.records import Cut
 BATCH = 500
 #: Beyond every index and position: rows stay there while others take their places.
 ASIDE = 1_000_000_000
+NO_TEXT = Item.NotJudged.NO_TEXT.value
 COLUMNS = ("item_set", "document", "system", "index", "position", "paragraph", "text", "turns", "not_judged")
 #: Documents with their sentences, in order.
 Cuts = Sequence[tuple[SourceDocument, Sequence[Cut]]]
 #: The worker's results for an item set.
 OF_ITEM_SETS = ("Fit", "Suggestion", "ItemSetProgress")
+
+
+class Text(NamedTuple):
+    """A summary's text, as it is compared."""
+
+    whole: str
+    has_text: bool
+    turns: Any
 
 
 @dataclass(frozen=True)
@@ -149,46 +159,30 @@ def _documents(item_set: ItemSet) -> QuerySet[SourceDocument]:
     return SourceDocument.objects.filter(topic__sentence_set=item_set)
 
 
-def rows_of_summaries(item_set: ItemSet, texts: Mapping[str, Summary]) -> list[Item]:
-    """The unsaved summaries of an item set by their systems, in order; those without words, or whose text is not known,
+def columns_of_summaries(texts: Mapping[str, Text]) -> Iterator[dict[str, Any]]:
+    """The columns of compared summaries by their systems, in order; those without words, or whose text is not known,
     are not judged."""
     (marks,) = wordless([[Cut(row.whole, 0, len(row.whole), 0) for row in texts.values()]])
-    return [
-        Item(
-            item_set=item_set,
-            system=system,
-            index=0,
-            position=position,
-            text=row.whole,
-            turns=row.turns,
-            not_judged=mark if row.has_text else Item.NotJudged.NO_TEXT.value,
-        )
-        for position, ((system, row), mark) in enumerate(zip(texts.items(), marks, strict=True))
-    ]
+    for position, ((system, row), mark) in enumerate(zip(texts.items(), marks, strict=True)):
+        own = {"text": row.whole, "turns": row.turns, "not_judged": mark if row.has_text else NO_TEXT}
+        yield {"document_id": None, "system": system, "index": 0, "position": position, "paragraph": 0, **own}
 
 
-def rows_of(item_set: ItemSet, cuts: Cuts) -> list[Item]:
-    """The unsaved sentences of an item set, with the marks of their cuts."""
+def columns_of_sentences(cuts: Cuts) -> Iterator[dict[str, Any]]:
+    """The columns of sentences, with the marks of their cuts."""
     numbered = ((document, index, cut) for document, own in cuts for index, cut in enumerate(own))
-    return [
-        Item(
-            item_set=item_set,
-            document=document,
-            index=index,
-            position=position,
-            paragraph=cut.paragraph,
-            text=cut.text,
-            not_judged=cut.rule,
-        )
-        for position, (document, index, cut) in enumerate(numbered)
-    ]
+    for position, (document, index, cut) in enumerate(numbered):
+        own = {"paragraph": cut.paragraph, "text": cut.text, "turns": None, "not_judged": cut.rule}
+        yield {"document_id": document.pk, "system": "", "index": index, "position": position, **own}
 
 
 def recut(topic: Topic, cuts: Cuts) -> Recut:
     """The change of a topic to these documents with these sentences, which need not be stored yet."""
     item_set = topic.sentence_set
     item_set.topic = topic
-    sentences = rows_of(item_set, cuts)
+    sentences = [Item(item_set=item_set, **own) for own in columns_of_sentences(cuts)]
+    for row, document in zip(sentences, (document for document, own in cuts for _cut in own), strict=True):
+        row.document = document
     by_rule = not_judged([own for _document, own in cuts])
     for row, rule in zip(sentences, chain(*by_rule), strict=True):
         row.not_judged = rule
@@ -199,17 +193,40 @@ def recut(topic: Topic, cuts: Cuts) -> Recut:
     return Recut(item_set, [document for document, _own in cuts], sentences)
 
 
-def resummarized(item_set: ItemSet, texts: Mapping[str, Summary]) -> Recut:
+def resummarized(item_set: ItemSet, texts: Mapping[str, Text]) -> Recut:
     """The change of compared summaries to these texts, by their systems.
 
     Removed ones are recognized, too, the latest first: a summary that returns, word for word, has its judgments again.
     """
-    items = rows_of_summaries(item_set, texts)
+    items = [Item(item_set=item_set, **own) for own in columns_of_summaries(texts)]
     present = Item.objects.filter(item_set=item_set).order_by("position")
     gone = Item.objects.filter(item_set__topic=item_set.topic_id, item_set__of="summaries")
     removed = gone.filter(item_set__removal__isnull=False).order_by("-item_set")
     _recognize(items, [*present, *removed], _answered(item_set))
     return Recut(item_set, (), items)
+
+
+def grow(texts: Mapping[ItemSet, Mapping[str, Text]]) -> None:
+    """Add summaries to compared ones of which none is gone, changed or removed, by their systems."""
+    keys = [item_set.pk for item_set in texts]
+    forget_computed(keys)
+    judged = set(Judgment.objects.lasting().filter(item_set__in=keys).values_list("item_set_id", flat=True).distinct())
+    judging.forget_pairs(set(keys) - judged)
+    rows = Item.objects.filter(item_set__in=keys).values_list("item_set_id", "system", "pk", "position")
+    before = {(key, system): own for key, system, *own in rows}
+    moved, new = {}, []
+    for item_set, own in texts.items():
+        for row in columns_of_summaries(own):
+            pk, position = before.get((item_set.pk, row["system"]), (None, None))
+            if pk is None:
+                new.append({"item_set_id": item_set.pk, **row})
+            elif position != row["position"]:
+                moved[pk] = row["position"]
+    change(Item, "position", {pk: position + ASIDE for pk, position in moved.items()})
+    change(Item, "position", moved)
+    add(Item, new)
+    judging.open_tallies(texts)
+    judging.raise_known(*texts)
 
 
 def as_cut(document: SourceDocument) -> tuple[Cut, ...]:

@@ -19,7 +19,7 @@ from django.utils.translation import gettext_noop, ngettext
 
 from annotate.audit_log import note
 from annotate.imports import compared, recutting
-from annotate.imports.recutting import Recut, batches
+from annotate.imports.recutting import Recut, Text, batches
 from annotate.models import (
     Assignment,
     HumanScore,
@@ -199,7 +199,8 @@ def _compare_references(seen: Comparison, keys: Mapping[str, int], bundle: forma
 
 def _compare_summaries(seen: Comparison, keys: Mapping[str, int], bundle: formats.Bundle) -> None:
     for batch in batches(bundle.summaries):
-        summaries = Summary.objects.filter(topic__in={keys[late.topic] for late in batch}).select_related("system")
+        topics, systems = {keys[late.topic] for late in batch}, {late.summary.name for late in batch}
+        summaries = Summary.objects.filter(topic__in=topics, system__name__in=systems).select_related("system")
         rows = {(row.topic_id, row.system.name): row for row in summaries}
         for late in batch:
             row = rows.get((keys[late.topic], late.summary.name))
@@ -209,12 +210,13 @@ def _compare_summaries(seen: Comparison, keys: Mapping[str, int], bundle: format
                 seen.see("summaries", late.topic, late.summary.name, row, _said(columns_of(late.summary)))
 
 
-def _other_texts(seen: Comparison) -> Mapping[int, dict[str, Summary]]:
+def _other_texts(seen: Comparison) -> Mapping[int, dict[str, Text]]:
     """The new texts of summaries that differ, by topic and system."""
-    texts: dict[int, dict[str, Summary]] = defaultdict(dict)
+    texts: dict[int, dict[str, Text]] = defaultdict(dict)
     for change in seen.changes:
         if change.kind == "summaries":
-            texts[change.row.topic_id][change.name] = Summary(**change.columns)
+            row = Summary(**change.columns)
+            texts[change.row.topic_id][change.name] = Text(row.whole, row.has_text, row.turns)
     return texts
 
 

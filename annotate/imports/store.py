@@ -10,13 +10,15 @@ from typing import Any
 
 from django.db import transaction
 from django.db.models import Max
+from django.utils import timezone
 
 from annotate import judging
+from annotate.database.rows import add
 from annotate.imports import compared
 from annotate.imports.holding import hold
 from annotate.imports.memory import refuse_large_topics
 from annotate.imports.metrics import store_metric_scores
-from annotate.imports.recutting import add_topics, rows_of
+from annotate.imports.recutting import add_topics, columns_of_sentences
 from annotate.imports.replacing import (
     columns_of,
     compare,
@@ -174,15 +176,13 @@ def _store_topics(study: Study, bundle: formats.Bundle, upload: Upload | None) -
         ],
         BATCH,
     )
-    sentences = [
-        row
+    sentences = (
+        {"item_set_id": topic.pk, **row}
         for topic, own in groupby(documents, lambda document: document.topic)
         if topic.name in cuts
-        for row in rows_of(
-            topic.sentence_set, [(document, cuts[topic.name].get(document.name, ())) for document in own]
-        )
-    ]
-    Item.objects.bulk_create(sentences, BATCH)
+        for row in columns_of_sentences([(document, cuts[topic.name].get(document.name, ())) for document in own])
+    )
+    add(Item, sentences)
     Reference.objects.bulk_create(
         [
             Reference(topic=topic, upload=upload, **columns)
@@ -236,18 +236,9 @@ def _store_summaries(study: Study, summaries: Sequence[tuple[int, formats.Summar
     stored = set(System.objects.filter(study=study).values_list("name", flat=True))
     System.objects.bulk_create([System(study=study, name=name) for name in sorted(wanted - stored)], BATCH)
     systems: Mapping[str, int] = dict(System.objects.filter(study=study).values_list("name", "pk"))
-    Summary.objects.bulk_create(
-        [
-            Summary(
-                topic_id=topic_id,
-                system_id=systems[summary.name],
-                upload=upload,
-                **columns_of(summary),
-            )
-            for topic_id, summary in summaries
-        ],
-        BATCH,
-    )
+    common = {"upload_id": upload and upload.pk, "created_at": timezone.now()}
+    rows = ({"topic_id": topic, "system_id": systems[own.name], **common, **columns_of(own)} for topic, own in summaries)
+    add(Summary, rows)
 
 
 #: The topic's key, the system, the dimension, the assessor, the score.
@@ -278,19 +269,12 @@ def _store_means(scores: Sequence[ScoreRow], upload: Upload | None) -> None:
 def _store_scores(scores: Iterable[ScoreRow], upload: Upload | None) -> None:
     rows = list(scores)
     summaries = Summary.keys_of({topic_id for topic_id, *_rest in rows})
-    HumanScore.objects.bulk_create(
-        [
-            HumanScore(
-                summary_id=summaries[topic_id, system],
-                dimension=dimension,
-                assessor=assessor,
-                score=score,
-                upload=upload,
-            )
-            for topic_id, system, dimension, assessor, score in rows
-        ],
-        BATCH,
-        update_conflicts=True,
-        update_fields=["score", "upload"],
-        unique_fields=["summary", "dimension", "assessor"],
+    common = {"upload_id": upload and upload.pk}
+    add(
+        HumanScore,
+        (
+            {"summary_id": summaries[topic_id, system], "dimension": dimension, "assessor": who, "score": score, **common}
+            for topic_id, system, dimension, who, score in rows
+        ),
+        unique=("summary_id", "dimension", "assessor"),
     )

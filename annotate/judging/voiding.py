@@ -62,10 +62,11 @@ def revive_pairs(item_set: ItemSet) -> None:
     raise_known(item_set)
 
 
-def raise_known(item_set: ItemSet) -> None:
-    """Raise the version of an item set that was fitted or judged: what was computed for it is out of date."""
-    fitted_or_judged = Q(data_version__gt=0) | Exists(answers_in(item_set))
-    Tally.objects.filter(fitted_or_judged, item_set=item_set).update(data_version=F("data_version") + 1)
+def raise_known(*item_sets: ItemSet) -> None:
+    """Raise the version of item sets that were fitted or judged: what was computed for them is out of date."""
+    judged = answers_in(*item_sets).filter(item_set=OuterRef("item_set"))
+    fitted_or_judged = Q(data_version__gt=0) | Exists(judged)
+    Tally.objects.filter(fitted_or_judged, item_set__in=item_sets).update(data_version=F("data_version") + 1)
 
 
 def answers_in(*item_sets: ItemSet) -> QuerySet[Assignment]:

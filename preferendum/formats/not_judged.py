@@ -156,7 +156,7 @@ def marked(documents: Mapping[str, Sequence[Cut]]) -> dict[str, tuple[Cut, ...]]
     """The sentences of a topic's documents with their rules."""
     marks = zip(documents.items(), not_judged([*documents.values()]), strict=True)
     return {
-        name: tuple(replace(cut, rule=rule) for cut, rule in zip(cuts, rules, strict=True))
+        name: tuple(replace(cut, rule=rule) if rule != cut.rule else cut for cut, rule in zip(cuts, rules, strict=True))
         for (name, cuts), rules in marks
     }
 

@@ -55,6 +55,22 @@ def to_json(value: Any) -> Any:
     return dict(zip(value, _items_to_json(value.values()), strict=True))
 
 
+def but_defaults(value: Any) -> dict[str, Any]:
+    """What JSON's own writer is to write of a record (`default`): the fields that are not as they are by default."""
+    names, items = _fields(value.__class__)
+    given = zip(names, items(value), _defaults(value.__class__), strict=True)
+    return {name: item for name, item, default in given if item != default}
+
+
+@cache
+def _defaults(kind: type) -> list[Any]:
+    """The default of each field; what equals nothing where there is none."""
+    return [
+        field.default if field.default_factory is dataclasses.MISSING else field.default_factory()
+        for field in dataclasses.fields(kind)
+    ]
+
+
 def _items_to_json(values: Collection[Any]) -> list[Any]:
     """The items as JSON; those of a matrix's row, or of a list of names, are not looked at one by one."""
     kinds = set(map(type, values))
@@ -110,10 +126,10 @@ def _record_reader(kind: Any) -> Reader:
     def read(value: Any, where: str) -> Any:
         if not isinstance(value, Mapping):
             raise Misread(where, "an object")
-        for name in sorted(value.keys() - readers.keys()):
-            raise Misread(f"{where}.{name}", "no such key")
-        for name in sorted(needed - value.keys()):
-            raise Misread(f"{where}.{name}", "a value, and there is none")
+        if not needed <= value.keys() <= readers.keys():
+            for name in sorted(value.keys() - readers.keys()):
+                raise Misread(f"{where}.{name}", "no such key")
+            raise Misread(f"{where}.{min(needed - value.keys())}", "a value, and there is none")
         return kind(**{readers[name][0]: readers[name][1](item, f"{where}.{name}") for name, item in value.items()})
 
     return read

@@ -114,6 +114,8 @@ def _as_windows(match: re.Match[str]) -> str:
 
 def clean(place: Place, text: str) -> str | None:
     """The text as it is stored, or None and a complaint. Where `place` has no field, its line is the text's first."""
+    if text.isascii() and text.isprintable():
+        return text
     if "\r" in text:
         text = text.replace("\r\n", "\n")
     if not text.isascii() and (left := _LEFT_BY_WINDOWS.findall(text)):

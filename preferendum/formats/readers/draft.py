@@ -109,6 +109,8 @@ class Draft:
 def weight(value: Any) -> int:
     """How many bytes of memory a value takes with all that is in it."""
     size = sys.getsizeof(value)
+    if isinstance(value, str) or not value:
+        return size
     if isinstance(value, dict):
         return size + sum(weight(key) + weight(held) for key, held in value.items())
     if isinstance(value, list | tuple):

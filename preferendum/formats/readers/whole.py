@@ -179,9 +179,9 @@ class _Whole:
 
     def join_scores(self) -> tuple[HumanScore, ...]:
         scored = {
-            (topic.topic_id, summary.name): _Scored.of(summary)
-            for topic in self.topics.values()
-            for summary in topic.summaries
+            (topic, summary.name): _Scored.of(summary)
+            for topic in {placed.record.topic for placed in self.draft.human_scores} & self.topics.keys()
+            for summary in self.topics[topic].summaries
         }
         kept: dict[tuple[str, ...], HumanScore] = {}
         for placed in self.draft.human_scores:
@@ -210,10 +210,9 @@ class _Whole:
         return tuple(kept.values())
 
     def join_metric_scores(self) -> tuple[MetricScore, ...]:
+        topics = {placed.record.topic for placed in self.draft.metric_scores} & self.topics.keys()
         metrics = {
-            (topic.topic_id, summary.name): dict(summary.metrics)
-            for topic in self.topics.values()
-            for summary in topic.summaries
+            (topic, summary.name): dict(summary.metrics) for topic in topics for summary in self.topics[topic].summaries
         }
         kept: dict[tuple[str, ...], MetricScore] = {}
         for placed in self.draft.metric_scores:
@@ -236,7 +235,7 @@ class _Whole:
                 kept[*summary, score.metric] = score
             else:
                 own[score.metric] = score.score
-        for topic_id in {placed.record.topic for placed in self.draft.metric_scores} & self.topics.keys():
+        for topic_id in topics:
             topic = self.topics[topic_id]
             summaries = tuple(replace(summary, metrics=metrics[topic_id, summary.name]) for summary in topic.summaries)
             self.topics[topic_id] = replace(topic, summaries=summaries)
