@@ -491,7 +491,7 @@ def _fits(study: Study, names: dict[int, str]) -> Iterator[FitRecord]:
 
 
 def _moment(at: datetime) -> str:
-    return at.astimezone(UTC).isoformat().replace("+00:00", "Z")
+    return (at if at.tzinfo is UTC else at.astimezone(UTC)).isoformat().replace("+00:00", "Z")
 
 
 def _known(at: datetime | None) -> str | None:

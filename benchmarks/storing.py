@@ -135,6 +135,7 @@ def _send(client: Any, study: int, name: str, content: bytes, by: str, is_shown:
     from django.urls import reverse
 
     from annotate.models import Upload
+
     with suppress(ModuleNotFoundError):  # of older checkouts
         from evaluation.worker import tasks
     with suppress(ImportError):
@@ -174,7 +175,10 @@ def _step(name: str, is_shown: bool) -> Iterator[None]:
         yield
         seconds = time.process_time() - began
     if is_shown:
-        print(f"  {name:10} {seconds:7.3f} s, database {_in_server() - in_server:6.2f} s, {len(asked)} queries", flush=True)
+        print(
+            f"  {name:10} {seconds:7.3f} s, database {_in_server() - in_server:6.2f} s, {len(asked)} queries",
+            flush=True,
+        )
 
 
 def _in_server() -> float:

@@ -237,8 +237,8 @@ def _store_summaries(study: Study, summaries: Sequence[tuple[int, formats.Summar
     System.objects.bulk_create([System(study=study, name=name) for name in sorted(wanted - stored)], BATCH)
     systems: Mapping[str, int] = dict(System.objects.filter(study=study).values_list("name", "pk"))
     common = {"upload_id": upload and upload.pk, "created_at": timezone.now()}
-    rows = ({"topic_id": topic, "system_id": systems[own.name], **common, **columns_of(own)} for topic, own in summaries)
-    add(Summary, rows)
+    keys = ({"topic_id": topic, "system_id": systems[summary.name]} for topic, summary in summaries)
+    add(Summary, (key | common | columns_of(own) for key, (_topic, own) in zip(keys, summaries, strict=True)))
 
 
 #: The topic's key, the system, the dimension, the assessor, the score.
@@ -269,12 +269,7 @@ def _store_means(scores: Sequence[ScoreRow], upload: Upload | None) -> None:
 def _store_scores(scores: Iterable[ScoreRow], upload: Upload | None) -> None:
     rows = list(scores)
     summaries = Summary.keys_of({topic_id for topic_id, *_rest in rows})
-    common = {"upload_id": upload and upload.pk}
-    add(
-        HumanScore,
-        (
-            {"summary_id": summaries[topic_id, system], "dimension": dimension, "assessor": who, "score": score, **common}
-            for topic_id, system, dimension, who, score in rows
-        ),
-        unique=("summary_id", "dimension", "assessor"),
-    )
+    unique = ("summary_id", "dimension", "assessor")
+    columns = (*unique, "score", "upload_id")
+    given = ((summaries[row[0], row[1]], *row[2:], upload and upload.pk) for row in rows)
+    add(HumanScore, (dict(zip(columns, values, strict=True)) for values in given), unique)

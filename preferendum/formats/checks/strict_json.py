@@ -72,8 +72,8 @@ def extras(place: Place, given: dict[str, Any], recognized: frozenset[str]) -> d
     return kept
 
 
-def _dumped(value: Any) -> str:
-    return json.dumps(value, ensure_ascii=False, allow_nan=False, sort_keys=True, separators=(",", ":"))
+# Made once: `json.dumps` makes one for each value.
+_dumped = json.JSONEncoder(ensure_ascii=False, allow_nan=False, sort_keys=True, separators=(",", ":")).encode
 
 
 def _as_given(value: Any) -> Any:
@@ -95,7 +95,7 @@ def line(value: Any) -> str:
     text = _dumped(value)
     if _LONG_NUMBER.search(text):
         text = _dumped(_as_given(value))
-    return _LINE_ENDS.sub(lambda match: _EXTENDED[match[0]], text)
+    return text if text.isascii() else _LINE_ENDS.sub(lambda match: _EXTENDED[match[0]], text)
 
 
 def _cleaned(place: Place, value: Any) -> Any:

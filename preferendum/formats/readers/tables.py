@@ -18,6 +18,7 @@ from preferendum.formats.readers.lines import Sink, read_lines
 Row = dict[str, str]
 
 _QUOTED = re.compile('(?:[^"]++|"")*+')
+_TO_QUOTE = re.compile('[",\r\n]')
 # ASVS 1.2.10, with the full-width forms that some spreadsheets take for the plain ones.
 _FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n", "\0", "＝", "＋", "－", "＠")
 _NUMBER = re.compile(r"[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?", re.ASCII)
@@ -152,9 +153,11 @@ def _cell(value: str | float | None) -> str:
         return ""
     if not isinstance(value, str):
         return repr(value)
+    if value.isalnum():  # most cells
+        return value
     if _is_formula(value):
         value = "'" + value
-    if any(character in value for character in '",\r\n') or value != value.strip():
+    if _TO_QUOTE.search(value) or value != value.strip():
         return '"' + value.replace('"', '""') + '"'
     return value
 

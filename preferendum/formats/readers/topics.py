@@ -245,7 +245,8 @@ def _text(place: Place, given: dict[str, Any], *, empty: bool) -> Text:
 
 def _summary(place: Place, given: dict[str, Any]) -> Summary:
     if given.keys() == _PLAIN_KEYS and isinstance(given["text"], str):  # nearly all of large files
-        return Summary(named(place, given, "system"), checked_text(place.key("text"), given["text"], empty=True))
+        text = checked_text(place.key("text"), given["text"], empty=True)
+        return Summary(named(place, given, "system"), text)
     turns = _turns(place, given)
     # A system that says nothing is scored 0; it is not a fault of the file.
     text, sentences = _content(place, given, empty=True) if turns is None else (written(turns), None)
