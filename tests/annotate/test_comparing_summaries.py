@@ -6,7 +6,9 @@ import itertools
 from typing import Any
 
 import pytest
+from django.db import connection
 from django.test import Client
+from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 
 from annotate import imports, judging, studies
@@ -205,6 +207,20 @@ def test_a_system_that_comes_late_is_compared_and_takes_no_judgment_away() -> No
     assert counted(study) == 1
     assert Item.objects.filter(item_set=of_summaries(study)).count() == 5
     assert not Removal.objects.exists()
+
+
+def test_one_more_system_asks_as_many_queries_in_many_topics_as_in_few() -> None:
+    asked = []
+    for names in (("A", "B"), ("A", "B", "C", "D", "E")):
+        study = study_of(*map(record, names))
+        rows = [f"{name},{system},What {system} says." for name in names for system in ("bert", "zoe")]
+        with CaptureQueriesContext(connection) as queries:
+            making.store(study, "\n".join(["topic,system,text", *rows]).encode(), "summaries.csv")
+        asked.append(len(queries))
+        for item_set in ItemSet.objects.filter(study=study, of="summaries"):
+            own = Item.objects.filter(item_set=item_set).order_by("position").values_list("system", "position")
+            assert list(own) == [(system, k) for k, system in enumerate(sorted((*SYSTEMS, "bert", "zoe")))]
+    assert asked[0] == asked[1]
 
 
 def test_an_answer_about_a_summary_that_was_replaced_meanwhile_is_kept_as_history() -> None:
