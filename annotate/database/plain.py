@@ -5,6 +5,7 @@ Values are a model's, whatever the database.
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any, Generic, TypeVar
@@ -69,10 +70,15 @@ def _key(value: Any) -> Any:
     return UUID(value) if isinstance(value, str) else value
 
 
+def _record(value: Any) -> Any:
+    return json.loads(value) if isinstance(value, str) else value
+
+
 _CONVERT: dict[type[models.Field[Any, Any]], Callable[[Any], Any]] = {
     models.DateTimeField: moment,
     models.UUIDField: _key,
     models.BooleanField: bool,
+    models.JSONField: _record,
 }
 
 

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from itertools import chain
 from operator import itemgetter
-from typing import Any
+from typing import Any, cast
 from uuid import UUID
 
 from django.db import connection, models
@@ -20,17 +20,21 @@ from annotate.models import Annotator, Assignment, Item, ItemSet, Judgment, Lock
 from preferendum.formats.checks.text import visible
 
 Reason = Assignment.Reason
+#: How many of the newest answers a draw looks at for a pair to share.
+LOOK = 64
 FOR_UPDATE = {"sqlite": "", "postgresql": "FOR UPDATE OF tally FOR NO KEY UPDATE OF shown, annotator"}
 
 SHOWN = Read(
     Assignment,
     "shown",
     *("id", "key", "item_set_id", "annotator_id", "pair_id", "reason", "state", "revision", "expires_at"),
+    *("swapped", "expected"),
 )
-PAIR = Read(Pair, "pair", "id", "first_id", "second_id")
+PAIR = Read(Pair, "pair")
 FIRST, SECOND = (Read(Item, alias, "id", "text") for alias in ("one", "other"))
+WHOLE_FIRST, WHOLE_SECOND = (Read(Item, alias, "id", "text", "turns", "document_id") for alias in ("one", "other"))
 ITEM_SET = Read(ItemSet, "item_set", "id", "study_id", "topic_id", "of")
-TOPIC = Read(Topic, "topic", "sentence_set_id", "study_id", "title", "question", "language")
+TOPIC = Read(Topic, "topic", "sentence_set_id", "study_id", "name", "title", "question", "language")
 WHO = Read(Annotator, "annotator", "id", "key", "study_id", "user_id", "kind")
 ASKS = Read(Study, "study", "id", "language", "ties_allowed", "neither_allowed", "reason_words", "reason_note")
 STATE = Read(Assignment, "shown", "id", *Assignment.LOCKED)
@@ -41,9 +45,7 @@ ANNOTATOR = Read(
 )
 STUDY = Read(Study, "study", *(f.attname for f in Study._meta.concrete_fields if not isinstance(f, models.JSONField)))
 
-#: The answered assignment, and the one that the page shows meanwhile, by their keys.
-TO_ANSWER = f"""
-SELECT {SHOWN.sql}, {PAIR.sql}, {FIRST.sql}, {SECOND.sql}, {ITEM_SET.sql}, {TOPIC.sql}, {WHO.sql}, {ASKS.sql}, {{now}}
+FIND = """
 FROM annotate_assignment shown
 JOIN annotate_pair pair ON pair.id = shown.pair_id
 JOIN annotate_item one ON one.id = pair.first_id
@@ -52,7 +54,15 @@ JOIN annotate_itemset item_set ON item_set.id = shown.item_set_id
 JOIN annotate_topic topic ON topic.id = item_set.topic_id
 JOIN annotate_annotator annotator ON annotator.id = shown.annotator_id
 JOIN annotate_study study ON study.id = annotator.study_id
-WHERE shown.key IN ({{keys}})
+WHERE shown.key IN ({keys})
+"""
+#: What is read with an assignment: to answer it, with the time; to show it, with the revision of the annotator's last.
+ANSWERED = (SHOWN, PAIR, FIRST, SECOND, ITEM_SET, TOPIC, WHO, ASKS)
+TO_ANSWER = f"SELECT {', '.join(part.sql for part in ANSWERED)}, {{now}} {FIND}"
+ON_PAGE = (SHOWN, PAIR, WHOLE_FIRST, WHOLE_SECOND, ITEM_SET, TOPIC, ANNOTATOR, STUDY)
+TO_SHOW = f"""
+SELECT {", ".join(part.sql for part in ON_PAGE)},
+    (SELECT before.revision FROM annotate_assignment before WHERE before.key = annotator.previous) {FIND}
 """
 
 #: Locks the item set first, then the assignment, then the annotator: the order of every transaction.
@@ -114,6 +124,26 @@ WHERE one.item_set_id = %(item_set)s AND one.position IN (drawn.column1, drawn.c
     AND one.id < other.id AND {{free}}
 """
 
+#: Of an item set's {look} newest answers, the pairs that one other annotator of a kind has judged, newest first.
+JUDGED_ONCE = f"""
+SELECT judged.reason, judged.design_weight, judged.drawn_for, {PAIR.sql}, {FIRST.sql}, {SECOND.sql}
+FROM annotate_assignment judged
+JOIN annotate_annotator judge ON judge.id = judged.annotator_id AND judge.excluded_at IS NULL
+JOIN annotate_pair pair ON pair.id = judged.pair_id
+JOIN annotate_item one ON one.id = pair.first_id AND one.not_judged = ''
+JOIN annotate_item other ON other.id = pair.second_id AND other.not_judged = ''
+WHERE judged.id IN (SELECT newest.id FROM (
+        SELECT id FROM annotate_assignment WHERE item_set_id = %(item_set)s AND reason IN ('random', 'suggested')
+        ORDER BY id DESC LIMIT {{look}}) AS newest)
+    AND judged.state = 'judged' AND judged.holds_place AND judged.annotator_id <> %(annotator)s
+    AND judge.kind = %(kind)s
+    AND NOT EXISTS (
+        SELECT 1 FROM annotate_assignment again JOIN annotate_annotator who ON who.id = again.annotator_id
+        WHERE again.pair_id = judged.pair_id AND again.id <> judged.id AND (again.annotator_id = %(annotator)s
+            OR (again.holds_place AND who.kind = %(kind)s AND who.excluded_at IS NULL)))
+ORDER BY judged.id DESC
+"""
+
 #: Adds an answer to an annotator's sums.
 ADD_UP = """
 UPDATE annotate_annotator
@@ -169,16 +199,28 @@ def find_to_answer(keys: Sequence[UUID]) -> dict[UUID, Assignment]:
     """Assignments by their keys, with what an answer and its page need, and `now`, by the database's clock."""
     by_key: dict[UUID, Assignment] = {}
     for row in read(TO_ANSWER, keys, keys=", ".join(["%s"] * len(keys))):
-        values = iter(row)
-        assignment = SHOWN.make(values)
-        assignment.pair = PAIR.make(values)
-        assignment.pair.first, assignment.pair.second = FIRST.make(values), SECOND.make(values)
-        assignment.item_set = ITEM_SET.make(values)
-        assignment.item_set.topic, assignment.annotator = TOPIC.make(values), WHO.make(values)
-        assignment.annotator.study = ASKS.make(values)
-        assignment.now = moment(next(values))  # type: ignore[attr-defined]
+        assignment = _made(ANSWERED, row)
+        assignment.now = moment(row[-1])  # type: ignore[attr-defined]
         by_key[assignment.key] = assignment
     return by_key
+
+
+def find_to_show(key: UUID) -> Assignment:
+    """The assignment with this key, with what its page shows. Raises `Assignment.DoesNotExist`."""
+    for row in read(TO_SHOW, [key], keys="%s"):
+        assignment = _made(ON_PAGE, row)
+        assignment.annotator.undo_revision = (row[-1] or 0) + 1
+        return assignment
+    raise Assignment.DoesNotExist
+
+
+def _made(parts: Sequence[Read[Any]], row: Sequence[Any]) -> Assignment:
+    """The assignment of a row, with its other parts in their places."""
+    values = iter(row)
+    assignment, pair, first, second, item_set, topic, annotator, study = (part.make(values) for part in parts)
+    pair.first, pair.second, item_set.topic, annotator.study = first, second, topic, study
+    assignment.pair, assignment.item_set, assignment.annotator = pair, item_set, annotator
+    return cast("Assignment", assignment)
 
 
 def lock(assignment: Assignment) -> LockedItemSet | None:
@@ -226,6 +268,19 @@ def find_candidates(item_set: LockedItemSet | None, annotator: Annotator, drawn:
     pair.first, pair.second = FIRST.make(iter((first, text))), SECOND.make(iter((second, other)))
     reason = Reason.RANDOM if is_random else Reason.SUGGESTED
     return Candidates(held, Choice(pair, reason, design_weight=design_weight, drawn_for=drawn_for))
+
+
+def find_judged_once(item_set: LockedItemSet, annotator: Annotator) -> Choice | None:
+    """The newest pair that one other annotator of this kind has judged, for the reason why they got it."""
+    values = {"item_set": item_set.pk, "annotator": annotator.pk, "kind": annotator.kind}
+    reads = visible if item_set.of_summaries else str
+    for reason, design_weight, drawn_for, *columns in read(JUDGED_ONCE, values, look=str(LOOK)):
+        rest = iter(columns)
+        pair, first, second = PAIR.make(rest), FIRST.make(rest), SECOND.make(rest)
+        if reads(first.text) != reads(second.text):
+            pair.first, pair.second = first, second
+            return Choice(pair, reason, design_weight=design_weight, drawn_for=drawn_for)
+    return None
 
 
 # Writes, in the caller's transaction

@@ -29,7 +29,7 @@ Reason = Assignment.Reason
 FEW = 3
 #: One annotator's maximum share of the judgments of a topic's summaries: they need few, and two say more than one.
 MOST_OF_SUMMARIES = 0.5
-#: How many of the oldest unfinished pairs a draw looks at, or of the newest answers.
+#: How many of the oldest unfinished pairs a draw looks at.
 LOOK = 64
 #: How many pairs come between a pair and its repeat, at least.
 BETWEEN = 5
@@ -88,7 +88,7 @@ def choose(
     if thorough and (lapsed := _lapsed(item_set, annotator)) is not None:
         return lapsed
     if shared:
-        return _of_another(item_set, annotator)
+        return statements.find_judged_once(item_set, annotator)
     if study.judgments_per_pair > 1 and (started := _started(item_set, annotator, thorough)) is not None:
         return started
     if candidates.choice is not None:
@@ -178,24 +178,6 @@ def _started(item_set: LockedItemSet, annotator: Annotator, thorough: bool) -> C
         return Choice(pair, Reason.RANDOM)
     reason = Reason.SUGGESTED if begun.reason == Reason.SUGGESTED else Reason.RANDOM
     return Choice(pair, reason, design_weight=begun.design_weight, drawn_for=begun.drawn_for)
-
-
-def _of_another(item_set: LockedItemSet, annotator: Annotator) -> Choice | None:
-    """The newest pair that one other annotator of this kind has judged, for the reason why they got it."""
-    newest = Assignment.objects.filter(item_set=item_set.pk, reason__in=(Reason.RANDOM, Reason.SUGGESTED)).order_by(
-        "-pk"
-    )
-    of_kind = Q(holds_place=True, annotator__kind=annotator.kind, annotator__excluded_at=None)
-    others = Assignment.objects.filter(of_kind | Q(annotator=annotator), pair=OuterRef("pair"))
-    judged = Assignment.objects.filter(of_kind, pk__in=newest.values("pk")[:LOOK], state=Assignment.State.JUDGED)
-    once = judged.filter(pair__first__not_judged="", pair__second__not_judged="").exclude(annotator=annotator)
-    free = once.exclude(Exists(others.exclude(pk=OuterRef("pk")))).select_related("pair__first", "pair__second")
-    newest_first = free.order_by("-pk").iterator()
-    reads = visible if item_set.of_summaries else str
-    begun = next((row for row in newest_first if reads(row.pair.first.text) != reads(row.pair.second.text)), None)
-    if begun is None:
-        return None
-    return Choice(begun.pair, begun.reason, design_weight=begun.design_weight, drawn_for=begun.drawn_for)
 
 
 def _random(item_set: LockedItemSet, annotator: Annotator) -> Choice | None:

@@ -98,15 +98,11 @@ def draw_with_answer(
         key = item_set.pk if shown is None else shown.item_set_id
         if (judged - 1) % RUNS[about] and due(annotator, judged - 1 + annotator.skipped) == SHARED:
             # The last pair may have been of another set: the run continues where it was.
-            if shown is None:
-                return draw_from(None, annotator, shown)
-            key = item_set.pk if item_set.of_summaries == about else key
-        return draw_from(
-            item_set if key == item_set.pk else Tally.objects.lock(key, wait=False),
-            annotator,
-            shown,
-            partial(choose, shared=shared),
-        )
+            key = _set_of_run(annotator, None) or key if shown is None else item_set.pk
+        here = item_set if key == item_set.pk else Tally.objects.lock(key, wait=False)
+        if here is not None and here.of_summaries == about:
+            return draw_from(here, annotator, shown, partial(choose, shared=shared))
+        return draw_from(None, annotator, shown)
     if shared:
         return draw_from(None, annotator, shown)
     item_sets = (Tally.objects.lock(key, wait=False) for key in _sets_in_turn(annotator, shown, thorough=False))

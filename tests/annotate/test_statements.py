@@ -71,6 +71,21 @@ def test_what_is_answered_is_found_with_what_its_page_needs(study):
         assert row.now >= Assignment.objects.get(pk=row.pk).created_at
 
 
+def test_what_a_page_shows_is_found_at_once(study):
+    annotator = joined(study)
+    judged(annotator)
+    held = drawn(annotator)
+    undo_revision = Annotator.objects.get(pk=annotator.pk).undo_revision
+    with CaptureQueriesContext(connection) as captured:
+        row = statements.find_to_show(held.key)
+    assert len(captured) == 1
+    parts = (row.pair, row.left, row.right, row.item_set, row.item_set.topic, row.annotator, row.annotator.study)
+    assert all(map(is_as_stored, (row, *parts)))
+    assert row.annotator.undo_revision == undo_revision == 2
+    with pytest.raises(Assignment.DoesNotExist):
+        statements.find_to_show(uuid4())
+
+
 def test_the_lock_sees_the_topic_and_everybody_in_it_as_they_are_now(study):
     held = drawn(joined(study))
     stale = Assignment.objects.get(pk=held.pk)

@@ -188,7 +188,7 @@ def sources(request: HttpRequest, key: UUID) -> HttpResponse:
 
 def _find(request: HttpRequest, key: UUID) -> Assignment:
     """The pair with this key, if it was drawn for this browser's annotator."""
-    return _theirs(request, Assignment.objects.to_show().get(key=key))
+    return _theirs(request, statements.find_to_show(key))
 
 
 def _find_answered(request: HttpRequest, key: UUID) -> tuple[Assignment, Assignment | None]:
@@ -219,11 +219,6 @@ def _theirs(request: HttpRequest, assignment: Assignment, ticket: str = "") -> A
     return assignment
 
 
-def _whole(assignment: Assignment) -> Assignment:
-    """An answered pair, with everything that its page shows."""
-    return Assignment.objects.to_show().get(pk=assignment.pk)
-
-
 # Answering
 
 
@@ -233,7 +228,7 @@ def _take_answer(request: HttpRequest, assignment: Assignment, showing: Assignme
     answer = form.cleaned_data["answer"] if form.is_valid() else ""
     if not answer or (answer not in PREFERENCES and answer not in assignment.annotator.study.answers):
         logger.warning("Answer to pair %s is not stored: %s", assignment.key, ", ".join(sorted(form.errors)))
-        return _show(request, _whole(assignment), _("Choose one of the two."), status=400)
+        return _show(request, statements.find_to_show(assignment.key), _("Choose one of the two."), status=400)
     of_member = request.user.is_authenticated and assignment.annotator.kind != Annotator.TRIAL
     draws = not assignment.is_practice
     if of_member and access.is_partial(request.user, assignment.annotator.study):
@@ -241,14 +236,14 @@ def _take_answer(request: HttpRequest, assignment: Assignment, showing: Assignme
     try:
         recorded = judging.record_judgment(assignment, **form.cleaned_data, draws=draws, showing=showing)
     except Refusal as refusal:
-        return _show(request, _whole(assignment), refusal.message, status=400)
+        return _show(request, statements.find_to_show(assignment.key), refusal.message, status=400)
     except judging.TooSoon:
-        return _wait_a_moment(request, _whole(assignment))
+        return _wait_a_moment(request, statements.find_to_show(assignment.key))
     except judging.OutOfTurn:
         messages.warning(request, _("This page was out of date. Please judge the pair as it is shown now."))
         return redirect("pair", key=assignment.key)
     if assignment.is_practice:
-        return _show_feedback(request, _whole(assignment))
+        return _show_feedback(request, statements.find_to_show(assignment.key))
     notice, remark = _what_became_of_it(request, assignment, recorded)
     if "Judge-Showing" in request.headers:
         notices = {"said": notice, "remark": remark}
