@@ -530,7 +530,8 @@ def _of_boards(study: Study, record: Callable[[Study, str], Any]) -> Stored:
     """For both leaderboards, the study's headline first."""
     rankings = Ranking.objects.filter(study=study).annotate(placed=Count("systems"))
     rows = list(rankings.values_list("scored_by", "placed", "version", "created_at"))
-    ways = sorted((row[0] for row in rows if row[1]), key=lambda scored_by: scored_by != boards.headline(study))
+    headline = boards.headline(study)
+    ways = sorted((row[0] for row in rows if row[1]), key=lambda scored_by: scored_by != headline)
     is_behind = boards.is_behind(study)
     return Stored(
         {(scored_by,): partial(record, study, scored_by) for scored_by in ways},

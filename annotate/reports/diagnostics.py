@@ -82,11 +82,11 @@ def name_of(study: Study, analysis: str) -> str:
 
 def _is_open(study: Study, first: str, *others: str) -> bool:
     """Whether the leaderboard tells the first system from none of the others, or from none at all."""
-    ranking = Ranking.objects.filter(study=study, scored_by=examined(study)).first()
-    if ranking is None or why_untested(score_of(study)):
+    columns = [f"differences__{name}" for name in ("better", "worse", "significant")]  # of sixty systems, 1,770 rows
+    own = Ranking.objects.filter(study=study, scored_by=examined(study)).values_list(*columns).first()
+    if own is None or why_untested(score_of(study)):
         return False
-    own = ranking.columns  # of many systems there are thousands of differences, and one system's are looked for
-    pairs = zip(own.better, own.worse, own.significant, strict=True)
+    pairs = zip(*(column or () for column in own), strict=True)
     beaten = {worse for better, worse, is_sure in pairs if is_sure and better == first}
     return not beaten.intersection(others or beaten)
 
@@ -123,7 +123,8 @@ def first_place(study: Study, scored_by: str) -> list[str]:
     if scored_by != examined(study):
         return []
     analyses = {analysis.name: analysis for analysis in of_study()}
-    names = {name_of(study, name): name for name in FIRST_PLACE}
+    prefix = name_of(study, "")
+    names = {f"{prefix}{name}": name for name in FIRST_PLACE}
     rows = Result.objects.select_related("study").filter(
         study=study, analysis__in=names, choice="", record__isnull=False
     )

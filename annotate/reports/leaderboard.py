@@ -8,11 +8,13 @@ from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
-from functools import partial
+from functools import partial, reduce
+from operator import or_
 from typing import Any
 
 from django.db.models import Avg, Case, Count, Exists, OuterRef, Q, QuerySet, Sum, When
 from django.db.models.functions import Length
+from django.utils.functional import cached_property
 from django.utils.text import capfirst
 from django.utils.translation import gettext as _
 
@@ -72,7 +74,7 @@ class Failure:
     problem: str
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Board:
     """A leaderboard with what it rests on. `fitted_at` is None if nothing was computed yet.
 
@@ -122,7 +124,7 @@ class Board:
     helped: Help | None = None
     work_of_others: Callable[[], str] = field(default=lambda: "")
     without_documents: int = 0
-    asked: int = 0
+    asked: Callable[[], int] = field(default=lambda: 0)
     unjudged: tuple[str, ...] = ()
 
     @property
@@ -157,12 +159,12 @@ class Board:
     def has_intervals(self) -> bool:
         return has_intervals(self.score)
 
-    @property
+    @cached_property
     def unit(self) -> Unit:
         """The unit of the scores, the same in the table, the figure and the files for papers."""
         return unit_of(self.score, [(row.score, row.low, row.high) for row in self.everyone])
 
-    @property
+    @cached_property
     def everyone(self) -> tuple[LeaderboardRow, ...]:
         """People, then the other systems."""
         return *self.human_written, *self.rows
@@ -178,7 +180,7 @@ class Board:
         points = (({name: point.scores[name] for name in point.scores if name in names}, point) for point in self.curve)
         return tuple(replace(point, scores=scores) for scores, point in points)
 
-    @property
+    @cached_property
     def moves(self) -> dict[str, int]:
         """The number of places that each system has risen (below 0: fallen) since `moved_since` judgments, if its
         earlier place is outside its present interval of ranks.
@@ -216,7 +218,7 @@ class Board:
         """Whether a judge's answers are borrowed for these scores."""
         return self.helped is not None and not self.helped.why_not
 
-    @property
+    @cached_property
     def rests_on_words(self) -> str:
         """Who gave the judgments that it rests on, for files; with the judge that helps."""
         counted = self.rests_on.counted.words
@@ -231,23 +233,23 @@ class Board:
             return self.answers.words
         return _("Judgments: %(kinds)s.") % {"kinds": self.rests_on.counted.words}
 
-    @property
+    @cached_property
     def needed(self) -> Needed | None:
         """How many judgments might show the clearest difference that is still open, if it is real."""
         unsure = open_tests(self.rows, self.tests)
         return judgments_needed(self, max(unsure, key=partial(_z, tests=len(self.tested)))) if unsure else None
 
-    @property
+    @cached_property
     def tests(self) -> list[Difference]:
         """The tested differences of the ranked systems."""
         return tests_of(self.rows, self.differences)
 
-    @property
+    @cached_property
     def tested(self) -> list[Difference]:
         """The differences with a test."""
         return [difference for difference in self.differences if difference.significant is not None]
 
-    @property
+    @cached_property
     def holds_at_every_look(self) -> bool:
         """Whether differences are tested by the stop rule."""
         return any(difference.planned_share is not None for difference in self.differences)
@@ -341,13 +343,12 @@ def of_study(study: Study, scored_by: str = "") -> Board:
     settings = ranking.settings if ranking else {}
     item_sets = asked_about(study, scored_by)
     own = statement.question(statement.of_study(study), scored_by)
-    of_topics = _states(item_sets)
+    unfinished = _unfinished(item_sets)
     rests = own.answers.rests_on if own else RestsOn(study.counted_kinds)
     stated = own if own and own.scored_by == scored_by else None
-    to_judge = [topic for topic in of_topics if not topic.lacks_documents]
     return Board(
-        asked=len(to_judge),
-        unjudged=tuple(str(topic) for topic in to_judge if not topic.is_judged),
+        asked=item_sets.filter(tally__isnull=False).count,
+        unjudged=tuple(str(own) for own in unfinished if own.is_unjudged and not own.lacks_documents),
         scored_by=scored_by,
         human_written=people,
         rows=ranked,
@@ -361,8 +362,8 @@ def of_study(study: Study, scored_by: str = "") -> Board:
         fitted_at=ranking.created_at if ranking else None,
         settings=settings,
         program_version=fits[0].program_version if fits else "",
-        behind=sum(topic.is_behind for topic in of_topics),
-        failures=_failures(of_topics),
+        behind=sum(own.is_behind for own in unfinished),
+        failures=_failures(unfinished),
         is_outdated=bool(results) and is_outdated(study, scored_by, settings),
         added_prior=sum(needs_prior(fit) for fit in fits),
         problem=ranking.problem if ranking else "",
@@ -374,7 +375,7 @@ def of_study(study: Study, scored_by: str = "") -> Board:
         statement=stated,
         answers=own.answers if own else None,
         ways=ways_of_scoring(study, [way for way, judgments, *_rest in rankings if judgments]),
-        without_documents=len(of_topics) - len(to_judge),
+        without_documents=sum(own.lacks_documents for own in unfinished),
         predicted=_predicted(study, {result.system for result in results}) if scored_by == ScoredBy.WIN_RATE else (),
     )
 
@@ -428,7 +429,7 @@ def of_topic(topic: Topic, scored_by: str = "") -> Board:
         settings=settings,
         program_version=fit.program_version if fit else "",
         behind=item_sets.filter(unfitted()).count(),
-        failures=_failures(_states(item_sets)),
+        failures=_failures(_unfinished(item_sets)),
         is_outdated=bool(scores) and is_outdated(topic.study, scored_by, settings),
         added_prior=int(fit is not None and needs_prior(fit)),
         problem="",
@@ -598,13 +599,14 @@ def _is_old(study: Study, scored_by: str, ranking: Ranking | None, fits: Sequenc
     return (ranking.version if ranking else 0) < (fitted.get(pk=study.pk) or 0)
 
 
-def _states(item_sets: QuerySet[ItemSet]) -> list[Any]:
-    """The item sets in order: whether each has newer data than scores, lacks items, and has judgments that count."""
-    judged = Exists(Judgment.objects.counted().filter(assignment__item_set=OuterRef("pk")))
-    flags = {"is_behind": unfitted(), "lacks_documents": Q(tally__isnull=True), "is_judged": Q(judged)}
+def _unfinished(item_sets: QuerySet[ItemSet]) -> list[Any]:
+    """The item sets, in order, that have newer data than scores, lack items, have no judgment that counts, or failed,
+    with which of these it is: few of a study with many topics."""
+    unjudged = ~Exists(Judgment.objects.counted().filter(assignment__item_set=OuterRef("pk")))
+    flags = {"is_behind": unfitted(), "lacks_documents": Q(tally__isnull=True), "is_unjudged": Q(unjudged)}
     wrapped = {name: Case(When(flag, then=True), default=False) for name, flag in flags.items()}
-    rows = item_sets.select_related("topic", "progress").defer("progress__judged")
-    return list(rows.annotate(**wrapped).order_by("pk"))
+    rows = item_sets.filter(reduce(or_, flags.values()) | Q(progress__problem__gt=""))
+    return list(rows.select_related("topic", "progress").defer("progress__judged").annotate(**wrapped).order_by("pk"))
 
 
 def _versions(item_sets: QuerySet[ItemSet]) -> tuple[Any, ...]:

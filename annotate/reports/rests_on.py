@@ -69,9 +69,9 @@ def _by_study(item_sets: QuerySet[ItemSet], studies: Iterable[Study]) -> dict[in
         for kind, reason, has_place, number, *_rest in own.groups:
             numbers[own.study_id][kind, reason, has_place, own.of] += number
     return {
-        study.pk: sum(
+        study.pk: RestsOn.together(
+            study.counted_kinds,
             (of_judgments(study.counted_kinds, *alike, number) for alike, number in numbers[study.pk].items()),
-            RestsOn(study.counted_kinds),
         )
         for study in studies
     }
@@ -92,7 +92,7 @@ class JudgedSet(NamedTuple):
             of_judgments(kinds, kind, reason, has_place, self.of, number)
             for kind, reason, has_place, number, *_rest in self.groups
         )
-        return sum(of_groups, RestsOn(kinds))
+        return RestsOn.together(kinds, of_groups)
 
     def judged_at(self, kinds: CountedKinds) -> datetime | None:
         """The time of the last judgment that counts and is neither simulated nor imported; None without any."""

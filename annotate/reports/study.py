@@ -149,7 +149,7 @@ class Overview:
 
     @cached_property
     def rests_on(self) -> RestsOn:
-        return sum((topic.rests_on for topic in self.topics), RestsOn(self.study.counted_kinds))
+        return RestsOn.together(self.study.counted_kinds, (topic.rests_on for topic in self.topics))
 
     @property
     def wanted(self) -> int:
@@ -316,7 +316,7 @@ def topic_states(study: Study, topics: QuerySet[Topic]) -> tuple[TopicState, ...
                 references=references.get(topic.pk, 0),
                 summaries=summaries.get(topic.pk, 0),
                 without_text=without_text.get(topic.pk, 0),
-                rests_on=sum((judged[key] for key in both), RestsOn(study.counted_kinds)),
+                rests_on=RestsOn.together(study.counted_kinds, map(judged.__getitem__, both)),
                 of_sentences=judged[topic.pk],
                 wanted=sum(wanted[key] for key in both),
                 done=sum(min(judged[key].leading, wanted[key]) for key in both),

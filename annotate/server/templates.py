@@ -1,5 +1,6 @@
-"""Templates with everything in place that is the same on every page of a language: rendering that each time took a third
-of the time of the page that annotators see most."""
+"""Templates with everything in place that is the same on every page of a language.
+
+Rendering that each time took a third of the page that annotators see most."""
 
 from __future__ import annotations
 

@@ -3,8 +3,10 @@ question; pages, files, the API and the library read it and count nothing themse
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, fields
+from functools import reduce
+from operator import add
 from typing import Literal
 
 from preferendum.formats.settings import KINDS_COUNTED, CountedKinds
@@ -89,6 +91,12 @@ class RestsOn:
             self.of_copies + other.of_copies,
             self.about_summaries + other.about_summaries,
         )
+
+    @classmethod
+    def together(cls, kinds: CountedKinds, parts: Iterable[RestsOn]) -> RestsOn:
+        """The sum of the parts, of a study that counts these kinds."""
+        rest = iter(parts)
+        return reduce(add, rest, next(rest, None) or cls(kinds))
 
     @property
     def by_question(self) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import partial
+from functools import cached_property, partial
 from itertools import combinations
 
 from preferendum.formats.words import gettext as _
@@ -18,7 +18,7 @@ from preferendum.show.points import unit_of
 from preferendum.show.shown import Column, Figure, Shown, Table, as_text, figure
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class BothQuestions:
     """The systems that both boards have, by win rate and as ranked by the `score` of sentences."""
 
@@ -33,7 +33,7 @@ class BothQuestions:
         others = {row.system: row for row in by_sentences}
         return cls(score, tuple((row, others[row.system]) for row in by_summaries if row.system in others))
 
-    @property
+    @cached_property
     def tau(self) -> float | None:
         """Kendall's tau-b (1945) of the two orders; None where one of them has no order."""
         pairs = [(a[0].score - b[0].score, a[1].score - b[1].score) for a, b in combinations(self.systems, 2)]
