@@ -21,7 +21,7 @@ from annotate import invitations, judging, studies
 from annotate.judging import NoPair, Outcome, Recorded, drawing
 from annotate.models import Annotator, Assignment, Judgment, Pair, Tally, Topic
 from tests.annotate import making
-from tests.annotate.judging_study import assert_books_balance, drawn, joined, let_lapse, ready_study
+from tests.annotate.judging_study import assert_books_balance, drawn, joined, judged, let_lapse, ready_study
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -261,3 +261,14 @@ def test_a_study_can_be_deleted_while_ten_people_judge_in_it():
     at_once(delete, *[partial(judge, joined(study)) for _ in range(10)])
     assert not Judgment.objects.exists()
     assert not Annotator.objects.exists()
+
+
+def test_the_pair_after_a_shared_one_comes_with_its_answer():
+    study = ready_study(sentences=30, random_share=0.0, repeat_share=1e-9, shared_share=0.5, judgments_per_topic=1000)
+    other = joined(study)
+    for _pair in range(6):
+        judged(other)
+    shown = drawn(joined(study))
+    for _pair in range(7):
+        shown = judging.record_judgment(shown, 1, "left", draws=True).following
+        assert isinstance(shown, Assignment)

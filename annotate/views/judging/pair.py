@@ -414,7 +414,6 @@ def _what_to_show(assignment: Assignment) -> tuple[str, dict[str, Any]]:
         "answers": {key: own for key, own in answers.items() if not own.setting or getattr(study, own.setting)},
         "language": topic.language or study.language,
         "here": reverse("pair", args=[assignment.key]),
-        "draw": reverse("draw", args=[annotator.key]),
         "guidelines": reverse("guidelines", args=[annotator.key]),
         "pause": reverse("pause", args=[annotator.key]),
         "undo": reverse("undo", args=[annotator.previous]) if annotator.previous else "",
@@ -454,6 +453,7 @@ def _practice(assignment: Assignment) -> dict[str, Any]:
     pairs = list(judging.practice_pairs(assignment.annotator.study).values_list("better", "worse", "explanation"))
     before = judging.practised(assignment.annotator).exclude(pk=assignment.pk).count()
     shown: dict[str, Any] = {"practice": {"number": before + 1, "of": max(len(pairs), before + 1)}}
+    shown["draw"] = reverse("draw", args=[assignment.annotator.key])
     if assignment.state == State.JUDGED:
         sentences = {assignment.pair.first_id, assignment.pair.second_id}
         answer = assignment.last_answer
