@@ -92,7 +92,7 @@ class Rated:
     @cached_property
     def summaries(self) -> Mapping[str, Mapping[str, Mean]]:
         """The win rates within each topic, by topic and system, the best first."""
-        return {topic: _best_first(Comparison([own.standing])) for topic, own in self.rates.by_topic()}
+        return {topic: _best_first(own.means()) for topic, own in self.rates.by_topic()}
 
 
 def rated(topics: Sequence[Evidence]) -> Rated | None:
@@ -127,9 +127,8 @@ def _strength(utility: Mean) -> Mean:
     return utility._replace(score=float(np.exp(utility.score)), low=low, high=high)
 
 
-def _best_first(comparison: Comparison) -> dict[str, Mean]:
-    means = sorted(comparison.means(*ENDS), key=lambda mean: (-mean.score, mean.system))
-    return {mean.system: mean for mean in means}
+def _best_first(means: Sequence[Mean]) -> dict[str, Mean]:
+    return {mean.system: mean for mean in sorted(means, key=lambda mean: (-mean.score, mean.system))}
 
 
 @on_one_thread  # as in the worker, so that the last digits are the same

@@ -362,7 +362,7 @@ def _save_scores(compared: ComparedSummaries, rates: WinRates, fits: Mapping[int
     rows = [
         (fits[topic.key], topic.summaries[mean.system], mean)
         for topic, (_name, scores) in zip(compared.topics, rates.by_topic(), strict=True)
-        for mean in Comparison([scores.standing]).means(*ENDS)
+        for mean in scores.means()
         if topic.summaries.get(mean.system) in present
     ]
     same: dict[str, Any] = {"scored_by": WIN_RATE.value, "coverage": None, "by_length": None, "parts": "[]"}

@@ -27,7 +27,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -57,8 +57,9 @@ ITEMS_FOR_EVIDENCE, TOPICS_FOR_EVIDENCE = 1500, 5
 #: Systems are fitted under a prior so many times as wide as they are thought to differ: it keeps systems with few
 #: answers from infinity, and draws the others hardly together. (With 1, intervals of few systems cover 92 %.)
 BROADER = 4.0
-#: From so many summaries of a topic on it pays to keep those apart that were compared least.
-MANY = 300
+#: From so many summaries of a topic on it pays to keep those apart that were compared least, as long as these are such
+#: a share of all.
+MANY, LEAST_APART = 500, 0.2
 #: How exactly conjugate gradients solve for a step.
 FORCING = 1e-4
 
@@ -142,21 +143,32 @@ class Borrowed:
 
 @dataclass(frozen=True, slots=True)
 class Parts:
-    """A of many summaries, most of them compared with few others: those `apart`, never compared with each other, hang
-    on the `rest` alone. [[diag(alone) + G C G', G C], [C G', C]]."""
+    """A of many summaries, most of them compared with few others: diag(`alone`) + J C J'. Those that were never compared
+    with each other hang on the rest alone, by J (n, k); C (k, k), of the rest, may be in parts again."""
 
-    apart: Places
-    rest: Places
     alone: Vector
-    G: sparse.csr_array
-    C: Matrix
+    J: sparse.csr_array
+    C: Matrix | Parts
+    __array_ufunc__ = None
 
-    def times(self, X: Matrix) -> Matrix:
-        """A X, for X (n, m)."""
-        product, own = np.empty_like(X), X[self.apart]
-        product[self.rest] = of_rest = self.C @ (X[self.rest] + self.G.T @ own)
-        product[self.apart] = self.alone[:, None] * own + self.G @ of_rest
+    def __matmul__(self, X: Matrix) -> Matrix:
+        product = np.asarray(self.J @ (self.C @ (self.J.T @ X)))
+        product += self.alone[:, None] * X
         return product
+
+    def __rmatmul__(self, X: Matrix) -> Matrix:
+        return np.asarray((self @ X.T).T)
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> Matrix:
+        return self @ np.identity(len(self.alone))
+
+    def split(self) -> tuple[sparse.csr_array, Matrix]:
+        """S (n, n), B (n, r) with A = S + B B'."""
+        alone = sparse.diags_array(self.alone).tocsr()
+        if not isinstance(self.C, Parts):
+            return alone, self.J @ linalg.cholesky(self.C, lower=True, check_finite=False)
+        S, B = self.C.split()
+        return sparse.csr_array(alone + self.J @ S @ self.J.T), self.J @ B
 
 
 @dataclass(frozen=True, slots=True)
@@ -168,24 +180,18 @@ class TopicItems:
     items: slice
     pairs: slice
     systems: Places
-    A: Matrix
+    A: Matrix | Parts
     log_det: float
-    parts: Parts | None
     variance: float
 
-    def times(self, X: Matrix) -> Matrix:
-        """A X, for X (n, m)."""
-        return np.asarray(self.A @ X) if self.parts is None else self.parts.times(X)
-
-    @property
-    def precision(self) -> Matrix:
-        """(n, n): A L = (I - A) / s_d^2, of the alpha of its systems."""
-        return np.asarray((np.identity(len(self.A)) - self.A) / self.variance)
+    def informed(self, X: Matrix) -> Matrix:
+        """A L X = (X - A X) / s_d^2, A L being the precision of the alpha of its systems."""
+        return np.asarray((X - self.A @ X) / self.variance)
 
     def covariance(self, alpha: Matrix) -> Matrix:
         """(n, n): of theta, from that of alpha (s, s)."""
         shared: Matrix = self.A @ alpha[np.ix_(self.systems, self.systems)] @ self.A
-        return self.variance * self.A + shared
+        return self.variance * np.asarray(self.A) + shared
 
 
 @dataclass(frozen=True, slots=True)
@@ -274,15 +280,15 @@ def fit(
         start = np.concatenate(scaled)
     solution = newton.solve(equations, start, tol, max_iterations)
     z, theta = solution.theta, equations.theta(solution.theta)
-    precision, answered = np.diag(np.concatenate([1 / own, np.ones(whole - s)])), np.zeros((whole, whole))
+    sums = _Sums.zeros(s, whole - s)
     log_det = float(np.log(own).sum())
     for topic in _topics(items, chosen, items.pairs.scores(theta)[1]):
-        informed = topic.precision
-        _add(precision, topic.systems, informed, columns[topic.items])
-        _add(answered, topic.systems, topic.times(informed), columns[topic.items])
+        sums.add(topic, columns[topic.items])
         log_det += topic.log_det
+    precision = sums.whole(0)
+    precision[np.diag_indices(whole)] += np.concatenate([1 / own, np.ones(whole - s)])
     joint, of_systems = _inverse(precision)
-    alpha, covariance, of_answers = np.sqrt(own) * z[:s], joint, joint @ answered @ joint
+    alpha, covariance, of_answers = np.sqrt(own) * z[:s], joint, joint @ sums.whole(1) @ joint
     if borrowed is not None:
         c = borrowed.of_systems.shape[1]
         to_alpha = np.hstack([np.identity(s), borrowed.of_systems, np.zeros((s, c))])
@@ -304,15 +310,51 @@ def fit(
     )
 
 
-def _add(matrix: Matrix, systems: Places, own: Matrix, columns: Matrix) -> None:
-    """Add X'MX of a topic, M (n, n) being its `own` and X = [systems, columns]."""
-    s = len(matrix) - columns.shape[1]
-    matrix[np.ix_(systems, systems)] += own
-    if columns.shape[1]:
-        moved = own @ columns
-        matrix[systems, s:] += moved
-        matrix[s:, systems] += (own.T @ columns).T
-        matrix[s:, s:] += columns.T @ moved
+@dataclass(frozen=True, slots=True)
+class _Sums:
+    """Sums over topics of X'MX, X = [systems, columns], M being first A L and then A L A: `of_systems` (2, s, s), whose
+    upper triangles alone count, `moved` (2, s, k) and `of_columns` (2, k, k)."""
+
+    of_systems: Matrix
+    moved: Matrix
+    of_columns: Matrix
+
+    @classmethod
+    def zeros(cls, s: int, k: int) -> _Sums:
+        return cls(*(np.zeros((2, *shape)) for shape in ((s, s), (s, k), (k, k))))
+
+    def add(self, topic: TopicItems, columns: Matrix) -> None:
+        """Add those of a topic."""
+        if isinstance(topic.A, Parts):
+            self._add_parts(topic, *topic.A.split())
+        else:
+            informed = topic.informed(np.identity(len(topic.A)))
+            for matrix, own in zip(self.of_systems, (informed, topic.A @ informed), strict=True):
+                matrix[np.ix_(topic.systems, topic.systems)] += own
+        if columns.shape[1]:
+            informed = topic.informed(columns)
+            for k, moved in enumerate((informed, topic.A @ informed)):
+                self.moved[k, topic.systems] += moved
+                self.of_columns[k] += columns.T @ moved
+
+    def _add_parts(self, topic: TopicItems, S: sparse.csr_array, B: Matrix) -> None:
+        """A L = (I - A) / v and A L A = (A - A^2) / v, of A = S + B B' with few columns B."""
+        n, scale = len(B), 1 / topic.variance
+        left = sparse.csr_array(sparse.eye_array(n) - S)
+        for matrix, own in zip(self.of_systems, (left, left @ S), strict=True):
+            entries = own.tocoo()
+            matrix[topic.systems[entries.row], topic.systems[entries.col]] += scale * entries.data
+        rows, half = (np.zeros((self.of_systems.shape[1], B.shape[1]), order="F") for _ in range(2))
+        rows[topic.systems], half[topic.systems] = B, B / 2 - S @ B - B @ (B.T @ B) / 2
+        first, second = self.of_systems  # symmetric: a transpose lies in Fortran's order, its lower triangle is our upper
+        linalg.blas.dsyrk(-scale, rows, 1.0, first.T, lower=1, overwrite_c=1)
+        linalg.blas.dsyr2k(scale, rows, half, 1.0, second.T, lower=1, overwrite_c=1)
+
+    def whole(self, k: int) -> Matrix:
+        """(s + k, s + k): one of the two sums."""
+        upper, moved = np.triu(self.of_systems[k]), self.moved[k]
+        upper += np.triu(upper, 1).T
+        return np.block([[upper, moved], [moved.T, self.of_columns[k]]])
 
 
 @on_one_thread
@@ -356,7 +398,10 @@ def _likelier(items: Items, now: Vector, usual: Vector) -> Vector:
     back = pairs.spread(weight * f + pairs.wins - (pairs.wins + pairs.losses) * p)
     variances = Variances(*np.exp(logs).tolist())
     topics = [*_topics(items, variances, weight)]
-    covariance = _inverse(_precision(items, variances, topics))[0]
+    precision = np.identity(items.systems) / variances.system
+    for topic in topics:
+        precision[np.ix_(topic.systems, topic.systems)] += topic.informed(np.identity(len(topic.systems)))
+    covariance = _inverse(precision)[0]
     pulls = np.concatenate([topic.A @ back[topic.items] for topic in topics])
     alpha = covariance @ totals(items.system, pulls, items.systems)
     squares = np.array([alpha @ alpha + np.trace(covariance), 0.0])
@@ -365,7 +410,7 @@ def _likelier(items: Items, now: Vector, usual: Vector) -> Vector:
         own, start = alpha[topic.systems], topic.items.start
         theta = topic.A @ own + variances.item * pulls[topic.items]
         spread, shared = topic.covariance(covariance), covariance[np.ix_(topic.systems, topic.systems)]
-        with_alpha = (topic.A * shared).sum()  # the trace of A_t V_t
+        with_alpha = (np.asarray(topic.A) * shared).sum()  # the trace of A_t V_t
         squares[1] += np.square(theta - own).sum() + np.trace(spread) - 2 * with_alpha + np.trace(shared)
         first, second = pairs.first[topic.pairs] - start, pairs.second[topic.pairs] - start
         f[topic.pairs] = theta[first] - theta[second]
@@ -385,24 +430,38 @@ def _topics(items: Items, variances: Variances, curvature: Vector) -> Iterator[T
         yield TopicItems(topic, own, compared, items.system[own], *_solved(n, first, second, weight), variances.item)
 
 
-def _solved(n: int, first: Places, second: Places, weight: Vector) -> tuple[Matrix, float, Parts | None]:
-    """A, and the logarithm of the determinant of its inverse H; and its parts if these are many summaries."""
-    H = np.zeros((n, n))
-    H[first, second] = H[second, first] = -weight
-    np.fill_diagonal(H, 1 - H.sum(axis=1))
+def _solved(n: int, first: Places, second: Places, weight: Vector) -> tuple[Matrix | Parts, float]:
+    """A, and the logarithm of the determinant of its inverse H."""
     if n < MANY:
-        return *_inverse(H), None
-    is_apart = _apart(n, first, second)
+        H = np.zeros((n, n))
+        H[first, second] = H[second, first] = -weight
+        np.fill_diagonal(H, 1 - H.sum(axis=1))
+        return _inverse(H)
+    own, ends = np.arange(n), np.r_[first, second]
+    entries = np.r_[1 + totals(ends, np.r_[weight, weight], n), -weight, -weight]
+    places = np.r_[own, ends], np.r_[own, second, first]
+    return _parted(sparse.csr_array(sparse.coo_array((entries, places), shape=(n, n))))
+
+
+def _parted(H: sparse.csr_array) -> tuple[Matrix | Parts, float]:
+    """The inverse of H, in parts where these save work, and the logarithm of the determinant of H."""
+    n, upper = H.shape[0], sparse.triu(H, 1)
+    is_apart = _apart(n, *upper.coords)
     apart, rest = np.flatnonzero(is_apart), np.flatnonzero(~is_apart)
-    alone, link = 1 / H.diagonal()[apart], sparse.csr_array(H[np.ix_(apart, rest)])
-    G = sparse.csr_array(-alone[:, None] * link)
-    C, log_det = _inverse(H[np.ix_(rest, rest)] + (link.T @ G).toarray())
-    parts = Parts(apart, rest, alone, G, C)
-    A, G_C = H, G @ C
-    A[np.ix_(rest, rest)], A[np.ix_(apart, rest)], A[np.ix_(rest, apart)] = C, G_C, G_C.T
-    A[np.ix_(apart, apart)] = G @ G_C.T
-    A[apart, apart] += alone
-    return A, log_det - float(np.log(alone).sum()), parts
+    if len(apart) < LEAST_APART * n:
+        return _inverse(H.toarray())
+    own = H.diagonal()[apart]
+    of_apart, of_rest = H[apart], H[rest]
+    link = of_apart[:, rest]
+    G = sparse.csr_array(-link / own[:, None]).tocoo()
+    J = sparse.coo_array(
+        (np.r_[G.data, np.ones(len(rest))], (np.r_[apart[G.row], rest], np.r_[G.col, np.arange(len(rest))])),
+        shape=(n, len(rest)),
+    )
+    C, log_det = _parted(sparse.csr_array(of_rest[:, rest] + link.T @ G))
+    alone = np.zeros(n)
+    alone[apart] = 1 / own
+    return Parts(alone, J.tocsr(), C), log_det + float(np.log(own).sum())
 
 
 def _apart(n: int, first: Places, second: Places) -> NDArray[np.bool_]:
@@ -418,14 +477,6 @@ def _apart(n: int, first: Places, second: Places) -> NDArray[np.bool_]:
         left &= ~new
         left[others[new[ends]]] = False
     return chosen
-
-
-def _precision(items: Items, variances: Variances, topics: Sequence[TopicItems]) -> Matrix:
-    """(s, s): P."""
-    precision = np.identity(items.systems) / variances.system
-    for topic in topics:
-        precision[np.ix_(topic.systems, topic.systems)] += topic.precision
-    return precision
 
 
 def _inverse(matrix: Matrix) -> tuple[Matrix, float]:

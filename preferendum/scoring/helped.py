@@ -221,8 +221,7 @@ class Helped:
         return {
             topic: tuple(
                 SummaryScore(mean.system, mean.score, mean.se, mean.low, mean.high)
-                for mean in Comparison([own.standing]).means(*ENDS)
-                if np.isfinite(mean.score)
+                for mean in own.means()
             )
             for topic, own in self.rates.by_topic()
         }

@@ -43,7 +43,7 @@ TOO_WELL = 0.01
 
 
 @dataclass(frozen=True)
-class _Estimates:
+class Estimates:
     """Means over topics, of any shape, with standard errors, nan where they are unknown, the degrees of freedom of
     these, and numbers of topics.
 
@@ -58,6 +58,11 @@ class _Estimates:
     skew: Matrix
     stop_rule: StopRule | None = None
     judgments: int = 0
+
+    @classmethod
+    def of_one(cls, value: Matrix, se: Matrix, skew: Matrix) -> Estimates:
+        """Of one topic, each of them by itself."""
+        return cls(value, se, np.full(value.shape, np.inf), np.ones(value.shape), skew)
 
     @property
     def interval(self) -> tuple[Matrix, Matrix]:
@@ -76,6 +81,12 @@ class _Estimates:
         off = np.abs(self.value)
         z = np.divide(off, self.se, out=np.full(off.shape, np.inf), where=self.se != 0)
         return np.fmax(holm(self._p(z)), self._p(signed_root(z, -np.sign(self.value) * self.skew)))
+
+    def means(self, systems: Sequence[str], lowest: float, highest: float) -> list[Mean]:
+        """The estimates of these systems, with intervals between the `lowest` and the `highest` score."""
+        low, high = self.interval
+        of_errors = map(_known, (self.se, np.maximum(low, lowest), np.minimum(high, highest)))
+        return list(map(Mean, systems, self.value.tolist(), *of_errors, self.topics.astype(np.int64).tolist()))
 
     def _p(self, z: Matrix) -> Matrix:
         p = 2 * stdtr(self.freedom, -z)
@@ -173,10 +184,10 @@ class Comparison:
         score = np.where(judged.own > 0, judged.score, others.score)
         lacking = np.where(judged.own > 0, judged.topics, others.topics) - topics
         estimates = self._estimates(score, (slice(-1), -1), judged.squares, judged.own, judged.own, topics)
-        low, high = estimates.interval
-        of_errors = map(_known, (estimates.se, np.maximum(low, lowest), np.minimum(high, highest)))
-        numbers = (own.astype(np.int64).tolist() for own in (topics, lacking))
-        return list(map(Mean, self.systems, score.tolist(), *of_errors, *numbers))
+        return [
+            mean._replace(lacking=int(number))
+            for mean, number in zip(estimates.means(self.systems, lowest, highest), lacking.tolist(), strict=True)
+        ]
 
     @cached_property
     def _pairs(self) -> tuple[Places, Places]:
@@ -186,7 +197,7 @@ class Comparison:
         return (first, second) if share.all() else (first[share], second[share])
 
     @cached_property
-    def _contrasts(self) -> _Estimates:
+    def _contrasts(self) -> Estimates:
         """(k,): how much better the first of each pair is than the second, over the topics that have both."""
         a, b = self._pairs
         sums, others = self._judged, self._others
@@ -217,7 +228,7 @@ class Comparison:
 
     def _estimates(
         self, value: Matrix, of: Any, squares: Matrix, judged: Matrix, equivalent: Matrix, topics: Matrix
-    ) -> _Estimates:
+    ) -> Estimates:
         """`of`: where sums are about these values; `squares`: sums of squared distances from the mean over `judged`
         topics, as informative as `equivalent` of them."""
         number = np.where(judged > 0, judged, np.nan)
@@ -235,7 +246,7 @@ class Comparison:
         whole = variance + (tastes.ratio - 1) * of_answers
         lost = variance**2 / freedom + (tastes.ratio * of_answers) ** 2 / tastes.freedom
         freedom = np.divide(whole**2, lost, out=np.full(value.shape, np.inf), where=lost > 0)
-        return _Estimates(value, np.sqrt(whole), freedom, topics, self._skew[of], self.stop_rule, self._judgments)
+        return Estimates(value, np.sqrt(whole), freedom, topics, self._skew[of], self.stop_rule, self._judgments)
 
     def _sums(self, standings: Sequence[Standing]) -> _Sums:
         """Over some topics. Scores are taken from the middle of each topic for what is compared, so that nothing is

@@ -48,27 +48,26 @@ def reach(q: Matrix, kappa: Matrix) -> Matrix:
 def own_skewness(bends: Matrix, moved: Matrix, variance: Matrix) -> Matrix:
     """(s,): kappa of each system's score, which has this `variance` (s,). See `skewness`."""
     apart = np.diag(moved)[:, None] - moved.T
-    return _divided((bends * apart**2).sum(axis=1), variance)
+    return divided((bends * apart**2).sum(axis=1), variance)
 
 
-def skewness(bends: Matrix, moved: Matrix, slopes: Matrix) -> Matrix:
+def skewness(bends: Matrix, moved: Matrix, covariance: Matrix) -> Matrix:
     """(s, s): kappa of the row's score less the column's; on the diagonal, of each score.
 
     `bends` (s, s): second derivatives of the row's score, each a sum of functions of alpha_row - alpha_j;
-    `slopes` (s, s): how scores answer to alpha; `moved` (s, s): covariance of alpha times these.
+    `covariance` (s, s): of the scores; `moved` (s, s): that of alpha with the scores.
     """
     own = np.diag(moved)[:, None] - moved.T  # (row, j): how far the direction of the row's score moves row from j
     weighed = bends * own
     total = bends.sum(axis=1)[:, None]
     ahead = (weighed * own).sum(axis=1)[:, None] - 2 * (weighed.sum(axis=1)[:, None] * moved - weighed @ moved)
     ahead += total * moved**2 - 2 * moved * (bends @ moved) + bends @ moved**2
-    covariance = slopes @ moved
     variance = np.diag(covariance)[:, None] + np.diag(covariance) - 2 * covariance
-    kappa = _divided(ahead - ahead.T, variance)
+    kappa = divided(ahead - ahead.T, variance)
     np.fill_diagonal(kappa, own_skewness(bends, moved, covariance.diagonal()))
     return kappa
 
 
-def _divided(second: Matrix, variance: Matrix) -> Matrix:
+def divided(second: Matrix, variance: Matrix) -> Matrix:
     cubed = np.maximum(variance, 0.0) ** 1.5
     return np.divide(second, cubed, out=np.zeros(second.shape), where=cubed > 0)

@@ -26,17 +26,25 @@ from preferendum.fit import effects
 from preferendum.fit.chances import Shares
 from preferendum.fit.effects import Effects, Items, Places, TopicItems, Variances
 from preferendum.fit.kernel import expected, expected_bend, totals
+from preferendum.fit.similarity import slices
 from preferendum.fit.threads import on_one_thread
 from preferendum.formats.answers import HALF
 from preferendum.results import Standing, SystemResult
-from preferendum.scoring.covariance import root_of
+from preferendum.results.statistics import Mean
+from preferendum.scoring.ranking import Estimates
 from preferendum.scoring.scores import Scores
-from preferendum.scoring.skewness import own_skewness, skewness
+from preferendum.scoring.skewness import divided, skewness
 
 Vector = NDArray[np.float64]
 Matrix = NDArray[np.float64]
 Flags = NDArray[np.bool_]
+#: X (s, m) -> the slopes of scores in the utilities (s, s), which are symmetric, times X.
+Sloped = Callable[[Matrix], Matrix]
 
+#: What is left of a slope of win rates, at most 1/4, when all is said.
+NO_SLOPE = 1e-15
+#: So many numbers about a topic's summaries are worked out at once: they stay in the processor's cache.
+AT_ONCE = 1 << 16
 #: Win rates lie between them.
 ENDS = (0.0, 1.0)
 #: Where nearly all answers are ties, outcomes vary still by so much of what a coin's do.
@@ -73,6 +81,23 @@ class Answers:
 
 
 @dataclass(frozen=True, slots=True)
+class SummaryRates:
+    """Win rates of a topic's summaries, which rest on so many `judgments`: `score` (n,), nan for one alone, standard
+    `errors` (n,) and `skew` (n,), kappa (`preferendum.scoring.skewness`). How they vary together is nowhere needed."""
+
+    systems: tuple[str, ...]
+    score: Vector
+    errors: Vector
+    skew: Vector
+    judgments: int
+
+    def means(self) -> list[Mean]:
+        """The scores that there are, with intervals where answers are about the topic."""
+        estimates = Estimates.of_one(self.score, self.errors if self.judgments else self.errors * np.nan, self.skew)
+        return [mean for mean in estimates.means(self.systems, *ENDS) if np.isfinite(mean.score)]
+
+
+@dataclass(frozen=True, slots=True)
 class WinRates:
     """`standing`: of the systems that answers are about, over the whole study; `effects`: the fit beneath, whose
     systems are `judged` (s,) among those of the answers. `has` (topics, systems): whether there is a summary;
@@ -85,7 +110,7 @@ class WinRates:
     standing: Standing
     utilities: Standing
 
-    def by_topic(self) -> Iterator[tuple[str, Scores]]:
+    def by_topic(self) -> Iterator[tuple[str, SummaryRates]]:
         """The win rates of each topic's summaries whose systems answers are about, there or elsewhere."""
         items = self.effects.topics()
         following = next(items, None)
@@ -146,19 +171,21 @@ def dispersion(answers: Answers) -> float:
 def _standings(answers: Answers, judged: Places, fitted: Effects) -> tuple[Standing, Standing]:
     """Make the standings of win rates and of utilities."""
     names = tuple(answers.systems[k] for k in judged)
-    s = len(judged)
-    rates, slopes = between_systems(fitted)
-    skew = skewness(_bends(fitted), fitted.covariance @ slopes.T, slopes)
-    from_mean = np.identity(s) - 1 / max(s, 1)
-    scored = ((rates, slopes, skew), (from_mean @ fitted.alpha, from_mean, None))
+    rates, sloped = between_systems(fitted)
+    moved = sloped(fitted.covariance).T
+    covariance = sloped(moved)
+    skew = skewness(_bends(fitted), moved, covariance)
+    of_utilities = _from_mean(_from_mean(fitted.covariance).T)
     annotators = _Annotators.of(answers, judged, fitted)
-    win_rate, utility = (
-        annotators.standing(
-            Scores(names, values, own @ (fitted.covariance @ own.T), len(answers), skew=bent), own, fitted
-        )
-        for values, own, bent in scored
+    return (
+        annotators.standing(Scores(names, rates, covariance, len(answers), skew=skew), sloped, fitted),
+        annotators.standing(Scores(names, _from_mean(fitted.alpha), of_utilities, len(answers)), _from_mean, fitted),
     )
-    return win_rate, utility
+
+
+def _from_mean(X: Matrix) -> Matrix:
+    """X (s, ...), each row less the mean of all."""
+    return np.asarray(X - X.sum(axis=0) / max(len(X), 1))
 
 
 @dataclass(frozen=True, slots=True)
@@ -179,12 +206,12 @@ class _Annotators:
         weight = totals(who, answers.weight, len(numbers))
         return cls(numbers.tolist(), weight / weight.sum(), pulls)
 
-    def standing(self, scores: Scores, slopes: Matrix, fitted: Effects) -> Standing:
+    def standing(self, scores: Scores, sloped: Sloped, fitted: Effects) -> Standing:
         """The scores, which answer so to alpha, with what each annotator adds to them."""
         if not self.numbers:
             return scores.standing
-        share = np.vdot(slopes @ fitted.of_answers, slopes) / np.trace(scores.covariance)
-        shares = Shares(self.judged, slopes @ (fitted.covariance @ self.pulls), float(share))
+        share = np.trace(sloped(sloped(fitted.of_answers).T)) / np.trace(scores.covariance)
+        shares = Shares(self.judged, sloped(fitted.covariance @ self.pulls), float(share))
         return replace(scores, shares=shares).standing_by(self.numbers)
 
 
@@ -194,7 +221,7 @@ def _pulls(fitted: Effects, surplus: sparse.csr_array) -> Matrix:
     for topic in fitted.topics():
         own = surplus[topic.items]
         some = np.unique(own.indices)
-        pulls[np.ix_(topic.systems, some)] += (own[:, some].T @ topic.A).T
+        pulls[np.ix_(topic.systems, some)] += topic.A @ own[:, some].toarray()
     return pulls
 
 
@@ -219,66 +246,76 @@ def surpluses(answers: Answers, judged: Places, fitted: Effects) -> tuple[Places
     return first, second, answers.weight * (answers.outcome - expit(fitted.theta[first] - fitted.theta[second]))
 
 
-def between_systems(fitted: Effects) -> tuple[Vector, Matrix]:
-    """Win rates (s,) in other topics, and how they answer to alpha (s, s)."""
-    s = len(fitted.alpha)
-    chances, slopes = np.empty((s, s)), np.empty((s, s))
-    for k, own in enumerate(fitted.alpha):
-        chances[k], slopes[k] = expected(own - fitted.alpha, np.full(s, fitted.between_summaries))
-    np.fill_diagonal(chances, 0.0)
-    np.fill_diagonal(slopes, 0.0)
-    return _means(chances, slopes)
+def between_systems(fitted: Effects) -> tuple[Vector, Sloped]:
+    """Win rates (s,) in other topics, and how they answer to alpha."""
+    s, alpha, spread = len(fitted.alpha), fitted.alpha, np.full(len(fitted.alpha), fitted.between_summaries)
+    rates, others = np.zeros(s), max(s - 1, 1)
+    for k in range(s):
+        chances = expected(alpha[k] - alpha[k + 1 :], spread[k + 1 :])[0]
+        rates[k] += chances.sum()
+        rates[k + 1 :] += 1 - chances
+    root = _root_of_slopes(lambda gaps: expected(gaps, spread)[1], alpha)
+    total = (root @ root.sum(axis=0))[:, None]
+    return rates / others, lambda X: np.asarray((total * X - root @ (root.T @ X)) / others)
+
+
+def _root_of_slopes(slopes: Callable[[Vector], Vector], utilities: Vector) -> Matrix:
+    """(n, r) with root @ root.T = the slopes of chances at the distances of each two utilities, by Cholesky's method with
+    pivots: they are smooth, and so of a rank of some dozens, however many these are."""
+    left, rows = slopes(np.zeros(len(utilities))), np.empty((0, len(utilities)))
+    while left.max(initial=0.0) > NO_SLOPE:
+        k = left.argmax()
+        rows = np.vstack([rows, (slopes(utilities - utilities[k]) - rows[:, k] @ rows) / np.sqrt(left[k])])
+        left = left - rows[-1] ** 2
+        left[k] = 0.0
+    return rows.T
 
 
 def _bends(fitted: Effects) -> Matrix:
     """(s, s): the second derivatives of each system's win rate, by its distance from each other one."""
-    s = len(fitted.alpha)
-    rows = (expected_bend(own - fitted.alpha, np.full(s, fitted.between_summaries)) for own in fitted.alpha)
-    return np.array([*rows]).reshape(s, s) / max(s - 1, 1)
+    s, alpha = len(fitted.alpha), fitted.alpha
+    bends = np.zeros((s, s))
+    for k in range(s):
+        bends[k, k + 1 :] = expected_bend(alpha[k] - alpha[k + 1 :], np.full(s - k - 1, fitted.between_summaries))
+    return (bends - bends.T) / max(s - 1, 1)
 
 
-def _means(chances: Matrix, slopes: Matrix) -> tuple[Vector, Matrix]:
-    """The means of each row over all others: win rates, and their slopes in the utilities; both (n, n) are 0 on the
-    diagonal.
-    """
-    others = max(len(chances) - 1, 1)
-    return chances.sum(axis=1) / others, (np.diag(slopes.sum(axis=1)) - slopes) / others
-
-
-def _of_topic(rates: WinRates, number: int, topic: TopicItems | None) -> Scores:
-    """`topic`: where answers are about it."""
+def _of_topic(rates: WinRates, number: int, topic: TopicItems | None) -> SummaryRates:
+    """`topic`: where answers are about it. With M = I + `common` (A - I), which is 1 where no answer is about a summary,
+    the covariance of theta is v M + M V M; scores move with it as with the slopes P (1 - P) of each two summaries."""
     fitted, own = rates.effects, np.flatnonzero(rates.has[number, rates.judged])
-    A, (theta, of_systems) = np.identity(len(own)), fitted.expected(number, own)
+    theta, of_systems = fitted.expected(number, own)
     answered = rates.answers.topic == number
     common = _common(rates.answers.annotator[answered])
+
+    def seen(X: Matrix) -> Matrix:
+        """M X, in place of X (n, m)."""
+        if topic is not None:
+            rows = X[place]
+            X[place] += common * (topic.A @ rows - rows)
+        return X
+
     if topic is not None:
         place = np.searchsorted(own, topic.systems)
-        A[np.ix_(place, place)] += common * (topic.A - np.identity(len(place)))
         theta[place] += common * (fitted.theta[topic.items] - theta[place])
-        for _side in range(2):  # A V A, V being symmetric
-            own_rows = of_systems[place]
-            of_systems[place] += common * (topic.times(own_rows) - own_rows)
-            of_systems = np.ascontiguousarray(of_systems.T)
-    covariance = common * fitted.variances.item * A + of_systems
-    chances = expit(theta[:, None] - theta)
-    np.fill_diagonal(chances, 0.0)
-    others, both = max(len(own) - 1, 1), chances * chances.T
-    scores, bends = chances.sum(axis=1) / others, both * (1 - 2 * chances) / others
+    others, root, v = max(len(own) - 1, 1), _root_of_slopes(lambda gaps: (1 - np.tanh(gaps / 2) ** 2) / 4, theta), common * fitted.variances.item
+    moved = seen(of_systems)
+    of_roots = seen(v * root + moved.T @ root)
+    score, variance, bent = np.empty((3, len(own)))
+    for some in slices(len(own), len(own), AT_ONCE):
+        theta_moved, columns = np.ascontiguousarray(moved[some].T), np.arange(len(own))[some]
+        theta_moved[columns, columns - some.start] += v
+        ahead = np.tanh((theta[some] - theta[:, None]) / 2)  # 2 P - 1
+        slopes = (1 - ahead**2) / 4
+        with_score = (slopes.sum(axis=0) * seen(theta_moved) - of_roots @ root[some].T) / others
+        apart = with_score[columns, columns - some.start] - with_score
+        weighed = slopes * apart / others
+        score[some], variance[some] = 0.5 + ahead.sum(axis=0) / (2 * others), weighed.sum(axis=0)
+        bent[some] = -(weighed * apart * ahead).sum(axis=0)
     if len(own) == 1:
-        scores[:] = np.nan  # nothing to be preferred to
+        score[:] = np.nan  # nothing to be preferred to
     names = tuple(rates.answers.systems[k] for k in rates.judged[own])
-    sloped = _sloping(both)
-    moved = sloped(covariance).T
-    spread = sloped(moved)
-    skew = np.diag(own_skewness(bends, moved, spread.diagonal()))
-    return Scores(names, scores, spread, int(answered.sum()), skew=skew)
-
-
-def _sloping(both: Matrix) -> Callable[[Matrix], Matrix]:
-    """X (n, m) -> the slopes, as in `_means`, times X. `both` (n, n): P (1 - P), 0 on the diagonal, where 1/4 makes
-    them a smooth kernel of the utilities and so of a rank of some dozens, however many these are."""
-    root, total = root_of(both + np.identity(len(both)) / 4), both.sum(axis=1)[:, None] + 1 / 4
-    return lambda X: np.asarray((total * X - root @ (root.T @ X)) / max(len(both) - 1, 1))
+    return SummaryRates(names, score, np.sqrt(np.maximum(variance, 0.0)), divided(bent, variance), int(answered.sum()))
 
 
 def _common(annotators: Places) -> float:

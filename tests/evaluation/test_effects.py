@@ -81,7 +81,7 @@ def test_topics_give_the_covariance_of_the_whole(monkeypatch, many):
     _, covariance = dense(items, fitted.variances, fitted.theta)
     for topic in fitted.topics():
         assert topic.covariance(fitted.covariance) == pytest.approx(covariance[topic.items, topic.items], abs=1e-9)
-        assert topic.times(topic.A) == pytest.approx(topic.A @ topic.A, abs=1e-12)
+        assert topic.A @ (A := np.asarray(topic.A)) == pytest.approx(A @ A, abs=1e-12)
 
 
 @pytest.mark.parametrize("many", [effects.MANY, 2])
