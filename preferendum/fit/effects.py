@@ -25,7 +25,7 @@ topic the model is Zermelo's (`preferendum.fit.zermelo`).
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -143,8 +143,8 @@ class Borrowed:
 
 @dataclass(frozen=True, slots=True)
 class Parts:
-    """A of many summaries, most of them compared with few others: diag(`alone`) + J C J'. Those that were never compared
-    with each other hang on the rest alone, by J (n, k); C (k, k), of the rest, may be in parts again."""
+    """A of many summaries, most of them compared with few others: diag(`alone`) + J C J'. Those that were never
+    compared with each other hang on the rest alone, by J (n, k); C (k, k), of the rest, may be in parts again."""
 
     alone: Vector
     J: sparse.csr_array
@@ -153,7 +153,7 @@ class Parts:
 
     def __matmul__(self, X: Matrix) -> Matrix:
         product = np.asarray(self.J @ (self.C @ (self.J.T @ X)))
-        product += self.alone[:, None] * X
+        product += (self.alone * X.T).T
         return product
 
     def __rmatmul__(self, X: Matrix) -> Matrix:
@@ -184,9 +184,10 @@ class TopicItems:
     log_det: float
     variance: float
 
-    def informed(self, X: Matrix) -> Matrix:
-        """A L X = (X - A X) / s_d^2, A L being the precision of the alpha of its systems."""
-        return np.asarray((X - self.A @ X) / self.variance)
+    @property
+    def precision(self) -> Matrix:
+        """(n, n): A L = (I - A) / s_d^2, of the alpha of its systems."""
+        return np.asarray((np.identity(len(self.systems)) - np.asarray(self.A)) / self.variance)
 
     def covariance(self, alpha: Matrix) -> Matrix:
         """(n, n): of theta, from that of alpha (s, s)."""
@@ -280,15 +281,14 @@ def fit(
         start = np.concatenate(scaled)
     solution = newton.solve(equations, start, tol, max_iterations)
     z, theta = solution.theta, equations.theta(solution.theta)
-    sums = _Sums.zeros(s, whole - s)
-    log_det = float(np.log(own).sum())
+    sums, log_det = np.zeros((2, whole, whole)), float(np.log(own).sum())
     for topic in _topics(items, chosen, items.pairs.scores(theta)[1]):
-        sums.add(topic, columns[topic.items])
+        _add(sums, topic, columns[topic.items])
         log_det += topic.log_det
-    precision = sums.whole(0)
+    precision, answered = (upper + np.triu(upper, 1).T for upper in map(np.triu, sums))
     precision[np.diag_indices(whole)] += np.concatenate([1 / own, np.ones(whole - s)])
     joint, of_systems = _inverse(precision)
-    alpha, covariance, of_answers = np.sqrt(own) * z[:s], joint, joint @ sums.whole(1) @ joint
+    alpha, covariance, of_answers = np.sqrt(own) * z[:s], joint, joint @ answered @ joint
     if borrowed is not None:
         c = borrowed.of_systems.shape[1]
         to_alpha = np.hstack([np.identity(s), borrowed.of_systems, np.zeros((s, c))])
@@ -310,51 +310,33 @@ def fit(
     )
 
 
-@dataclass(frozen=True, slots=True)
-class _Sums:
-    """Sums over topics of X'MX, X = [systems, columns], M being first A L and then A L A: `of_systems` (2, s, s), whose
-    upper triangles alone count, `moved` (2, s, k) and `of_columns` (2, k, k)."""
-
-    of_systems: Matrix
-    moved: Matrix
-    of_columns: Matrix
-
-    @classmethod
-    def zeros(cls, s: int, k: int) -> _Sums:
-        return cls(*(np.zeros((2, *shape)) for shape in ((s, s), (s, k), (k, k))))
-
-    def add(self, topic: TopicItems, columns: Matrix) -> None:
-        """Add those of a topic."""
-        if isinstance(topic.A, Parts):
-            self._add_parts(topic, *topic.A.split())
+def _add(sums: Matrix, topic: TopicItems, columns: Matrix) -> None:
+    """Add X'MX, X = [systems, columns], to the upper triangles of two sums (2, s + k, s + k): M = A L = (I - A) / v,
+    and M = A L A = (A - A^2) / v. Of A = S + B B' the columns B are few."""
+    A, v, s = topic.A, topic.variance, len(sums[0]) - columns.shape[1]
+    if not isinstance(A, Parts):
+        left = topic.precision
+        own: Any = left, A @ left
+    else:
+        S, B = A.split()
+        left = (sparse.eye_array(len(B)) - S) / v
+        own, of_half = (left, left @ S), B / 2 - S @ B - B @ (B.T @ B) / 2
+        rows = np.zeros((2, B.shape[1], len(sums[0])))
+        for row, of in zip(rows, (B, of_half), strict=True):
+            row[:, topic.systems], row[:, s:] = of.T, of.T @ columns
+        # In Fortran's order a matrix of ours is its transpose, and its lower triangle our upper one.
+        linalg.blas.dsyrk(-1 / v, rows[0].T, 1.0, sums[0].T, lower=1, overwrite_c=1)
+        linalg.blas.dsyr2k(1 / v, rows[0].T, rows[1].T, 1.0, sums[1].T, lower=1, overwrite_c=1)
+    for matrix, M in zip(sums, own, strict=True):
+        if isinstance(A, Parts):
+            entries = M.tocoo()
+            matrix[topic.systems[entries.row], topic.systems[entries.col]] += entries.data
         else:
-            informed = topic.informed(np.identity(len(topic.A)))
-            for matrix, own in zip(self.of_systems, (informed, topic.A @ informed), strict=True):
-                matrix[np.ix_(topic.systems, topic.systems)] += own
+            matrix[np.ix_(topic.systems, topic.systems)] += M
         if columns.shape[1]:
-            informed = topic.informed(columns)
-            for k, moved in enumerate((informed, topic.A @ informed)):
-                self.moved[k, topic.systems] += moved
-                self.of_columns[k] += columns.T @ moved
-
-    def _add_parts(self, topic: TopicItems, S: sparse.csr_array, B: Matrix) -> None:
-        """A L = (I - A) / v and A L A = (A - A^2) / v, of A = S + B B' with few columns B."""
-        n, scale = len(B), 1 / topic.variance
-        left = sparse.csr_array(sparse.eye_array(n) - S)
-        for matrix, own in zip(self.of_systems, (left, left @ S), strict=True):
-            entries = own.tocoo()
-            matrix[topic.systems[entries.row], topic.systems[entries.col]] += scale * entries.data
-        rows, half = (np.zeros((self.of_systems.shape[1], B.shape[1]), order="F") for _ in range(2))
-        rows[topic.systems], half[topic.systems] = B, B / 2 - S @ B - B @ (B.T @ B) / 2
-        first, second = self.of_systems  # symmetric: a transpose lies in Fortran's order, its lower triangle is our upper
-        linalg.blas.dsyrk(-scale, rows, 1.0, first.T, lower=1, overwrite_c=1)
-        linalg.blas.dsyr2k(scale, rows, half, 1.0, second.T, lower=1, overwrite_c=1)
-
-    def whole(self, k: int) -> Matrix:
-        """(s + k, s + k): one of the two sums."""
-        upper, moved = np.triu(self.of_systems[k]), self.moved[k]
-        upper += np.triu(upper, 1).T
-        return np.block([[upper, moved], [moved.T, self.of_columns[k]]])
+            moved = M @ columns
+            matrix[topic.systems, s:] += moved
+            matrix[s:, s:] += columns.T @ moved
 
 
 @on_one_thread
@@ -400,7 +382,7 @@ def _likelier(items: Items, now: Vector, usual: Vector) -> Vector:
     topics = [*_topics(items, variances, weight)]
     precision = np.identity(items.systems) / variances.system
     for topic in topics:
-        precision[np.ix_(topic.systems, topic.systems)] += topic.informed(np.identity(len(topic.systems)))
+        precision[np.ix_(topic.systems, topic.systems)] += topic.precision
     covariance = _inverse(precision)[0]
     pulls = np.concatenate([topic.A @ back[topic.items] for topic in topics])
     alpha = covariance @ totals(items.system, pulls, items.systems)
@@ -445,23 +427,14 @@ def _solved(n: int, first: Places, second: Places, weight: Vector) -> tuple[Matr
 
 def _parted(H: sparse.csr_array) -> tuple[Matrix | Parts, float]:
     """The inverse of H, in parts where these save work, and the logarithm of the determinant of H."""
-    n, upper = H.shape[0], sparse.triu(H, 1)
+    n, own, upper = H.shape[0], H.diagonal(), sparse.triu(H, 1)
     is_apart = _apart(n, *upper.coords)
-    apart, rest = np.flatnonzero(is_apart), np.flatnonzero(~is_apart)
-    if len(apart) < LEAST_APART * n:
+    if is_apart.sum() <= LEAST_APART * n:
         return _inverse(H.toarray())
-    own = H.diagonal()[apart]
-    of_apart, of_rest = H[apart], H[rest]
-    link = of_apart[:, rest]
-    G = sparse.csr_array(-link / own[:, None]).tocoo()
-    J = sparse.coo_array(
-        (np.r_[G.data, np.ones(len(rest))], (np.r_[apart[G.row], rest], np.r_[G.col, np.arange(len(rest))])),
-        shape=(n, len(rest)),
-    )
-    C, log_det = _parted(sparse.csr_array(of_rest[:, rest] + link.T @ G))
-    alone = np.zeros(n)
-    alone[apart] = 1 / own
-    return Parts(alone, J.tocsr(), C), log_det + float(np.log(own).sum())
+    rest, alone = np.flatnonzero(~is_apart), np.where(is_apart, 1 / own, 0.0)
+    J = sparse.csr_array(sparse.eye_array(n, format="csr")[:, rest] - sparse.diags_array(alone) @ H[:, rest])
+    C, log_det = _parted(H[rest] @ J)
+    return Parts(alone, J, C), log_det + float(np.log(own[is_apart]).sum())
 
 
 def _apart(n: int, first: Places, second: Places) -> NDArray[np.bool_]:

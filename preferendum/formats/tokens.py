@@ -24,7 +24,8 @@ class Token(NamedTuple):
 
 def _marks() -> str:
     """The combining marks of Unicode as ranges of a character class."""
-    marks = [code for code in range(0x300, 0x1F000) if unicodedata.category(chr(code)).startswith("M")]
+    kinds = map(unicodedata.category, map(chr, range(0x300, 0x1F000)))
+    marks = [code for code, kind in enumerate(kinds, 0x300) if kind[0] == "M"]
     first = [code for code, before in zip(marks, [0, *marks], strict=False) if code != before + 1]
     last = [code for code, after in zip(marks, [*marks[1:], 0], strict=True) if code != after - 1]
     return "".join(f"{chr(a)}-{chr(b)}" for a, b in zip(first, last, strict=True))

@@ -219,10 +219,7 @@ class Helped:
     def topics(self) -> dict[str, tuple[SummaryScore, ...]]:
         """The win rates within each topic, by topic."""
         return {
-            topic: tuple(
-                SummaryScore(mean.system, mean.score, mean.se, mean.low, mean.high)
-                for mean in own.means()
-            )
+            topic: tuple(SummaryScore(mean.system, mean.score, mean.se, mean.low, mean.high) for mean in own.means())
             for topic, own in self.rates.by_topic()
         }
 

@@ -69,8 +69,8 @@ class JudgedSummaries:
     def moved(self, shares: Vector) -> Vector:
         """(m,): by how much scores @ shares would nearly move without each answer; 0 for one that is left out."""
         sloped = between_systems(self._now)[1]
-        of_alpha = self._now.covariance @ sloped(shares[:, None])
-        of_items = np.concatenate([(topic.A @ of_alpha[topic.systems])[:, 0] for topic in self._now.topics()])
+        of_alpha = self._now.covariance @ sloped(shares[:, None])[:, 0]
+        of_items = np.concatenate([topic.A @ of_alpha[topic.systems] for topic in self._now.topics()])
         first, second, surplus = surpluses(self._rates.answers.some(self.kept), self._rates.judged, self._now)
         moved = np.zeros(len(self.kept))
         moved[self.kept] = -surplus * (of_items[first] - of_items[second])

@@ -22,7 +22,7 @@ from functools import cached_property
 from typing import Any, Literal
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 from scipy.special import chdtr, stdtr, stdtrit
 
 from preferendum.results import Difference, Differences, Ground, Standing, SystemResult
@@ -59,11 +59,6 @@ class Estimates:
     stop_rule: StopRule | None = None
     judgments: int = 0
 
-    @classmethod
-    def of_one(cls, value: Matrix, se: Matrix, skew: Matrix) -> Estimates:
-        """Of one topic, each of them by itself."""
-        return cls(value, se, np.full(value.shape, np.inf), np.ones(value.shape), skew)
-
     @property
     def interval(self) -> tuple[Matrix, Matrix]:
         """The ends of the 95% interval; nan where no answer could move the value, whose error is 0."""
@@ -82,11 +77,12 @@ class Estimates:
         z = np.divide(off, self.se, out=np.full(off.shape, np.inf), where=self.se != 0)
         return np.fmax(holm(self._p(z)), self._p(signed_root(z, -np.sign(self.value) * self.skew)))
 
-    def means(self, systems: Sequence[str], lowest: float, highest: float) -> list[Mean]:
+    def means(self, systems: Sequence[str], lowest: float, highest: float, lacking: ArrayLike = 0) -> list[Mean]:
         """The estimates of these systems, with intervals between the `lowest` and the `highest` score."""
         low, high = self.interval
         of_errors = map(_known, (self.se, np.maximum(low, lowest), np.minimum(high, highest)))
-        return list(map(Mean, systems, self.value.tolist(), *of_errors, self.topics.astype(np.int64).tolist()))
+        numbers = (own.astype(np.int64).tolist() for own in np.broadcast_arrays(self.topics, lacking))
+        return list(map(Mean, systems, self.value.tolist(), *of_errors, *numbers))
 
     def _p(self, z: Matrix) -> Matrix:
         p = 2 * stdtr(self.freedom, -z)
@@ -184,10 +180,7 @@ class Comparison:
         score = np.where(judged.own > 0, judged.score, others.score)
         lacking = np.where(judged.own > 0, judged.topics, others.topics) - topics
         estimates = self._estimates(score, (slice(-1), -1), judged.squares, judged.own, judged.own, topics)
-        return [
-            mean._replace(lacking=int(number))
-            for mean, number in zip(estimates.means(self.systems, lowest, highest), lacking.tolist(), strict=True)
-        ]
+        return estimates.means(self.systems, lowest, highest, lacking)
 
     @cached_property
     def _pairs(self) -> tuple[Places, Places]:

@@ -30,12 +30,6 @@ class Scores:
     skew: Matrix | None = None
 
     @property
-    def errors(self) -> Vector:
-        """(s,): standard errors, nan where nothing can be said."""
-        errors: Vector = np.sqrt(np.maximum(np.diag(self.covariance), 0.0))
-        return np.where(np.isfinite(self.score), errors, np.nan)
-
-    @property
     def standing(self) -> Standing:
         """What a ranking of the systems needs, where the annotators are unknown."""
         return self.standing_by(())

@@ -45,12 +45,6 @@ def reach(q: Matrix, kappa: Matrix) -> Matrix:
     return np.where(x > SMALL, np.expm1(y) / np.where(x > SMALL, kappa, 1.0), q * (1 + x / 3))
 
 
-def own_skewness(bends: Matrix, moved: Matrix, variance: Matrix) -> Matrix:
-    """(s,): kappa of each system's score, which has this `variance` (s,). See `skewness`."""
-    apart = np.diag(moved)[:, None] - moved.T
-    return divided((bends * apart**2).sum(axis=1), variance)
-
-
 def skewness(bends: Matrix, moved: Matrix, covariance: Matrix) -> Matrix:
     """(s, s): kappa of the row's score less the column's; on the diagonal, of each score.
 
@@ -64,7 +58,7 @@ def skewness(bends: Matrix, moved: Matrix, covariance: Matrix) -> Matrix:
     ahead += total * moved**2 - 2 * moved * (bends @ moved) + bends @ moved**2
     variance = np.diag(covariance)[:, None] + np.diag(covariance) - 2 * covariance
     kappa = divided(ahead - ahead.T, variance)
-    np.fill_diagonal(kappa, own_skewness(bends, moved, covariance.diagonal()))
+    np.fill_diagonal(kappa, divided((weighed * own).sum(axis=1), covariance.diagonal()))
     return kappa
 
 

@@ -24,7 +24,7 @@ from scipy.special import expit
 
 from preferendum.fit import effects
 from preferendum.fit.chances import Shares
-from preferendum.fit.effects import Effects, Items, Places, TopicItems, Variances
+from preferendum.fit.effects import Effects, Items, Parts, Places, TopicItems, Variances
 from preferendum.fit.kernel import expected, expected_bend, totals
 from preferendum.fit.similarity import slices
 from preferendum.fit.threads import on_one_thread
@@ -44,7 +44,8 @@ Sloped = Callable[[Matrix], Matrix]
 #: What is left of a slope of win rates, at most 1/4, when all is said.
 NO_SLOPE = 1e-15
 #: So many numbers about a topic's summaries are worked out at once: they stay in the processor's cache.
-AT_ONCE = 1 << 16
+AT_ONCE = 1 << 17
+NONE = np.zeros(0, dtype=np.int64)
 #: Win rates lie between them.
 ENDS = (0.0, 1.0)
 #: Where nearly all answers are ties, outcomes vary still by so much of what a coin's do.
@@ -93,7 +94,8 @@ class SummaryRates:
 
     def means(self) -> list[Mean]:
         """The scores that there are, with intervals where answers are about the topic."""
-        estimates = Estimates.of_one(self.score, self.errors if self.judgments else self.errors * np.nan, self.skew)
+        one, errors = np.ones(len(self.score)), self.errors if self.judgments else self.errors * np.nan
+        estimates = Estimates(self.score, errors, one * np.inf, one, self.skew)
         return [mean for mean in estimates.means(self.systems, *ENDS) if np.isfinite(mean.score)]
 
 
@@ -260,8 +262,8 @@ def between_systems(fitted: Effects) -> tuple[Vector, Sloped]:
 
 
 def _root_of_slopes(slopes: Callable[[Vector], Vector], utilities: Vector) -> Matrix:
-    """(n, r) with root @ root.T = the slopes of chances at the distances of each two utilities, by Cholesky's method with
-    pivots: they are smooth, and so of a rank of some dozens, however many these are."""
+    """(n, r) with root @ root.T = the slopes of chances at the distances of each two utilities, by Cholesky's method
+    with pivots: they are smooth, and so of a rank of some dozens, however many these are."""
     left, rows = slopes(np.zeros(len(utilities))), np.empty((0, len(utilities)))
     while left.max(initial=0.0) > NO_SLOPE:
         k = left.argmax()
@@ -281,41 +283,43 @@ def _bends(fitted: Effects) -> Matrix:
 
 
 def _of_topic(rates: WinRates, number: int, topic: TopicItems | None) -> SummaryRates:
-    """`topic`: where answers are about it. With M = I + `common` (A - I), which is 1 where no answer is about a summary,
-    the covariance of theta is v M + M V M; scores move with it as with the slopes P (1 - P) of each two summaries."""
+    """`topic`: where answers are about it. With M = I + `common` (A - I), 1 where no answer is about a summary, the
+    covariance of theta is v M + M V M."""
     fitted, own = rates.effects, np.flatnonzero(rates.has[number, rates.judged])
-    theta, of_systems = fitted.expected(number, own)
+    theta, V = fitted.expected(number, own)
     answered = rates.answers.topic == number
     common = _common(rates.answers.annotator[answered])
-
-    def seen(X: Matrix) -> Matrix:
-        """M X, in place of X (n, m)."""
-        if topic is not None:
-            rows = X[place]
-            X[place] += common * (topic.A @ rows - rows)
-        return X
-
+    place = np.searchsorted(own, topic.systems) if topic else NONE
     if topic is not None:
-        place = np.searchsorted(own, topic.systems)
         theta[place] += common * (fitted.theta[topic.items] - theta[place])
-    others, root, v = max(len(own) - 1, 1), _root_of_slopes(lambda gaps: (1 - np.tanh(gaps / 2) ** 2) / 4, theta), common * fitted.variances.item
-    moved = seen(of_systems)
-    of_roots = seen(v * root + moved.T @ root)
-    score, variance, bent = np.empty((3, len(own)))
-    for some in slices(len(own), len(own), AT_ONCE):
-        theta_moved, columns = np.ascontiguousarray(moved[some].T), np.arange(len(own))[some]
-        theta_moved[columns, columns - some.start] += v
-        ahead = np.tanh((theta[some] - theta[:, None]) / 2)  # 2 P - 1
-        slopes = (1 - ahead**2) / 4
-        with_score = (slopes.sum(axis=0) * seen(theta_moved) - of_roots @ root[some].T) / others
-        apart = with_score[columns, columns - some.start] - with_score
-        weighed = slopes * apart / others
-        score[some], variance[some] = 0.5 + ahead.sum(axis=0) / (2 * others), weighed.sum(axis=0)
-        bent[some] = -(weighed * apart * ahead).sum(axis=0)
+    entries = np.full(len(place), np.sqrt(common)), (place, np.arange(len(place)))
+    J = sparse.csr_array(entries, shape=(len(own), len(place)))
+    M = Parts(1 - common * np.isin(own, own[place]), J, topic.A if topic else np.zeros((0, 0)))
+    score, variance, bent = _within(theta, common * fitted.variances.item, M, V)
     if len(own) == 1:
         score[:] = np.nan  # nothing to be preferred to
     names = tuple(rates.answers.systems[k] for k in rates.judged[own])
     return SummaryRates(names, score, np.sqrt(np.maximum(variance, 0.0)), divided(bent, variance), int(answered.sum()))
+
+
+def _within(theta: Vector, v: float, M: Parts, V: Matrix) -> Matrix:
+    """(3, n): win rates among these summaries, their variances, and how they bend in their own directions. They answer
+    to theta by the slopes P (1 - P) of each two. What all pairs say is worked out in blocks, and not kept."""
+    n, others = len(theta), max(len(theta) - 1, 1)
+    moved, root = M @ V, _root_of_slopes(lambda gaps: (1 - np.tanh(gaps / 2) ** 2) / 4, theta)
+    of_roots, found = M @ (v * root + moved.T @ root), np.empty((3, n))
+    for some in slices(n, n, AT_ONCE):
+        right, columns = np.ascontiguousarray(moved[some].T), np.arange(n)[some]
+        diagonal = columns, columns - some.start
+        right[diagonal] += v
+        ahead = np.tanh((theta[some] - theta[:, None]) / 2)  # 2 P - 1
+        slopes = (1 - ahead**2) / 4
+        with_score = (slopes.sum(axis=0) * (M @ right) - of_roots @ root[some].T) / others
+        apart = with_score[diagonal] - with_score
+        weighed = slopes * apart
+        bent = -np.einsum("ij,ij,ij->j", weighed, apart, ahead)
+        found[:, some] = others / 2 + ahead.sum(axis=0) / 2, weighed.sum(axis=0), bent
+    return found / others
 
 
 def _common(annotators: Places) -> float:

@@ -130,7 +130,9 @@ def drawn(seed: int) -> tuple[Answers, Answers]:
     return made[0], made[1]
 
 
-def test_the_fit_with_columns_is_that_of_brute_force():
+@pytest.mark.parametrize("many", [effects.MANY, 2])
+def test_the_fit_with_columns_is_that_of_brute_force(monkeypatch, many):
+    monkeypatch.setattr(effects, "MANY", many)
     answers, machine = drawn(0)
     helped = Alone.of(answers).helped([judge_fit(machine)])
     assert isinstance(helped, Helped)

@@ -112,7 +112,7 @@ def test_combined_is_coverage_where_all_sentences_are_equal(summary: list[str], 
 def test_a_combined_score_is_as_sure_as_its_importance():
     chances = known([0.9, 0.1, 0.6, 0.4])
     found = score(share_words(topic(NEWS, SUMMARIES)), chances, 10)
-    assert found.of("combined").errors == pytest.approx(4 * found.of("importance").errors)
+    assert found.of("combined").covariance == pytest.approx(16 * found.of("importance").covariance)
 
 
 @given(st.lists(sentence_lists, min_size=1, max_size=4), st.floats(0, 1))

@@ -10,6 +10,8 @@ from scipy import sparse
 from scipy.special import expit
 from scipy.stats import binom
 
+from preferendum.fit import effects
+from preferendum.scoring import win_rate
 from preferendum.scoring.between_annotators import Panel, squares_away
 from preferendum.scoring.ranking import Comparison
 from preferendum.scoring.win_rate import Answers, _pulls, win_rates
@@ -93,6 +95,30 @@ def test_a_summary_that_nobody_judged_stands_where_its_system_stands():
     assert np.argsort(by_topic["T00"].score).tolist() == np.argsort(rates.effects.alpha).tolist()
     assert by_topic["T00"].judgments == 0
     assert by_topic["T00"].errors.min() > by_topic["T01"].errors.mean()
+
+
+@pytest.mark.parametrize("many", [effects.MANY, 2])
+def test_errors_of_summaries_are_those_of_the_whole_posterior(monkeypatch, many):
+    """By brute force: an annotator sees half of what a summary deviates by, and two summaries nobody judged."""
+    monkeypatch.setattr(effects, "MANY", many)
+    monkeypatch.setattr(win_rate, "AT_ONCE", 24)
+    given = replace(answers_of(9, 3, 40, 5), annotator=np.zeros(40, dtype=np.int64))
+    rates = win_rates(given, np.ones((3, 9), dtype=np.bool_))
+    fitted, v = rates.effects, rates.effects.variances.item / 2
+    for topic, (_name, scores) in zip(fitted.topics(), rates.by_topic(), strict=True):
+        A, theta = np.identity(9), fitted.alpha.copy()
+        A[np.ix_(topic.systems, topic.systems)] = np.asarray(topic.A)
+        theta[topic.systems] = fitted.theta[topic.items]
+        M, theta = (A + np.identity(9)) / 2, (theta + fitted.alpha) / 2
+        chances = expit(theta[:, None] - theta)
+        both = chances * (1 - chances) * (1 - np.identity(9))
+        slopes = (np.diag(both.sum(axis=1)) - both) / 8
+        moved = (v * M + M @ fitted.covariance @ M) @ slopes
+        variance = np.diag(slopes @ moved)
+        assert scores.score == pytest.approx((chances.sum(axis=1) - 0.5) / 8)
+        assert scores.errors == pytest.approx(np.sqrt(variance))
+        bent = both * (1 - 2 * chances) / 8 * (np.diag(moved)[:, None] - moved.T) ** 2
+        assert scores.skew == pytest.approx(bent.sum(axis=1) / variance**1.5)
 
 
 def test_with_many_answers_win_rates_are_what_was_counted():
@@ -202,5 +228,5 @@ def test_what_annotators_say_of_systems_is_the_sum_over_topics() -> None:
     pulls = np.random.default_rng(1).normal(size=(len(fitted.items), 3))
     summed = np.zeros((len(fitted.alpha), 3))
     for topic in fitted.topics():
-        summed[topic.systems] += topic.A @ pulls[topic.items]
+        summed[topic.systems] += np.asarray(topic.A) @ pulls[topic.items]
     np.testing.assert_allclose(_pulls(fitted, sparse.csr_array(pulls)), summed, rtol=1e-12, atol=1e-14)
