@@ -92,7 +92,10 @@ class Rated:
     @cached_property
     def summaries(self) -> Mapping[str, Mapping[str, Mean]]:
         """The win rates within each topic, by topic and system, the best first."""
-        return {topic: _best_first(own.means()) for topic, own in self.rates.by_topic()}
+        return {
+            topic: {mean.system: mean for mean in sorted(own.means(), key=lambda mean: (-mean.score, mean.system))}
+            for topic, own in self.rates.by_topic()
+        }
 
 
 def rated(topics: Sequence[Evidence]) -> Rated | None:
@@ -125,10 +128,6 @@ def _rated(topics: Sequence[Evidence], rates: WinRates, comparison: Comparison) 
 def _strength(utility: Mean) -> Mean:
     low, high = (None if end is None else float(np.exp(end)) for end in (utility.low, utility.high))
     return utility._replace(score=float(np.exp(utility.score)), low=low, high=high)
-
-
-def _best_first(means: Sequence[Mean]) -> dict[str, Mean]:
-    return {mean.system: mean for mean in sorted(means, key=lambda mean: (-mean.score, mean.system))}
 
 
 @on_one_thread  # as in the worker, so that the last digits are the same

@@ -281,7 +281,7 @@ class Comparison:
         if not fit.is_whole:
             covariance[:-1, :-1] = fit.covariance(of_topics)
             own = np.diag(covariance)
-            return (own[:, None] + own - 2 * covariance) * _squared_topics(has)
+            return (own[:, None] + own - 2 * covariance) * np.square(has.T @ has)
         for row, (places, own) in enumerate(of_topics):
             variances[row, places] = np.diag(own)
             covariance[np.ix_(places, places)] += own
@@ -372,11 +372,6 @@ def _agree_too_well(squares: Matrix, variance: Matrix, freedom: Matrix) -> Flags
 def _over_topics(left: Matrix, right: Matrix) -> Matrix:
     """(s, s): the sums over topics of products. (Zeros that are never read take no memory.)"""
     return left.T @ right if len(left) else np.zeros((left.shape[1], right.shape[1]))
-
-
-def _squared_topics(has: Matrix) -> Matrix:
-    """(s + 1, s + 1): the squares of the numbers of topics that have both."""
-    return np.asarray(np.square(has.T @ has))
 
 
 def _known(values: Matrix) -> tuple[float | None, ...]:
