@@ -94,8 +94,8 @@ class SummaryRates:
 
     def means(self) -> list[Mean]:
         """The scores that there are, with intervals where answers are about the topic."""
-        one, errors = np.ones(len(self.score)), self.errors if self.judgments else self.errors * np.nan
-        estimates = Estimates(self.score, errors, one * np.inf, one, self.skew)
+        ones, errors = np.ones(len(self.score)), self.errors if self.judgments else self.errors * np.nan
+        estimates = Estimates(self.score, errors, ones * np.inf, ones, self.skew)
         return [mean for mean in estimates.means(self.systems, *ENDS) if np.isfinite(mean.score)]
 
 
@@ -294,7 +294,7 @@ def _of_topic(rates: WinRates, number: int, topic: TopicItems | None) -> Summary
         theta[place] += common * (fitted.theta[topic.items] - theta[place])
     entries = np.full(len(place), np.sqrt(common)), (place, np.arange(len(place)))
     J = sparse.csr_array(entries, shape=(len(own), len(place)))
-    M = Parts(1 - common * np.isin(own, own[place]), J, topic.A if topic else np.zeros((0, 0)))
+    M = Parts(np.where(np.isin(own, own[place]), 1 - common, 1.0), J, topic.A if topic else np.zeros((0, 0)))
     score, variance, bent = _within(theta, common * fitted.variances.item, M, V)
     if len(own) == 1:
         score[:] = np.nan  # nothing to be preferred to
@@ -307,7 +307,7 @@ def _within(theta: Vector, v: float, M: Parts, V: Matrix) -> Matrix:
     to theta by the slopes P (1 - P) of each two. What all pairs say is worked out in blocks, and not kept."""
     n, others = len(theta), max(len(theta) - 1, 1)
     moved, root = M @ V, _root_of_slopes(lambda gaps: (1 - np.tanh(gaps / 2) ** 2) / 4, theta)
-    of_roots, found = M @ (v * root + moved.T @ root), np.empty((3, n))
+    of_roots, figures = M @ (v * root + moved.T @ root), np.empty((3, n))
     for some in slices(n, n, AT_ONCE):
         right, columns = np.ascontiguousarray(moved[some].T), np.arange(n)[some]
         diagonal = columns, columns - some.start
@@ -318,8 +318,8 @@ def _within(theta: Vector, v: float, M: Parts, V: Matrix) -> Matrix:
         apart = with_score[diagonal] - with_score
         weighed = slopes * apart
         bent = -np.einsum("ij,ij,ij->j", weighed, apart, ahead)
-        found[:, some] = others / 2 + ahead.sum(axis=0) / 2, weighed.sum(axis=0), bent
-    return found / others
+        figures[:, some] = others / 2 + ahead.sum(axis=0) / 2, weighed.sum(axis=0), bent
+    return figures / others
 
 
 def _common(annotators: Places) -> float:
