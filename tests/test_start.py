@@ -268,7 +268,9 @@ def test_an_origin_at_which_nobody_would_find_the_site_is_refused(origin: str, m
         ("https://Example.org/NLP/judge/", ("https://example.org", "/NLP/judge")),
     ],
 )
-def test_an_origin_is_read_as_browsers_send_it(written: str, read: tuple[str, str], monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_origin_is_read_as_browsers_send_it(
+    written: str, read: tuple[str, str], monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setenv("PREFERENDUM_ORIGIN", written)
     assert read_origin() == read
 
@@ -326,7 +328,8 @@ def test_serve_prints_the_address_at_which_it_answers(bind: bool, tmp_path: Path
             if "Ctrl-C" in line:
                 break
         assert f"Preferendum runs at {origin}/" in said
-        with urllib.request.urlopen(f"http://127.0.0.1:{bound if bind else port}/judge/health/live", timeout=30) as answer:
+        health = f"http://127.0.0.1:{bound if bind else port}/judge/health/live"
+        with urllib.request.urlopen(health, timeout=30) as answer:
             assert answer.status == 200
     finally:
         serving.send_signal(signal.SIGINT)

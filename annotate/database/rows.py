@@ -52,7 +52,7 @@ def put(model: type[Model], unique: Sequence[str], columns: Mapping[str, Sequenc
 def change(model: type[Model], column: str, values: Mapping[int, Any]) -> None:
     """Set a column of the rows with these keys, to values as the database keeps them."""
     quote = connection.ops.quote_name
-    table, own, key = map(quote, (model._meta.db_table, column, model._meta.pk.column))
+    table, own, key = map(quote, (model._meta.db_table, column, str(model._meta.pk.column)))
     with connection.cursor() as cursor:
         if connection.vendor == "postgresql":
             types = [_type(field) for field in model._meta.concrete_fields if field.column == column]

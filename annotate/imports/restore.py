@@ -97,7 +97,7 @@ def _store_removed(item_set: ItemSet, sentences: Mapping[int, HistorySentence]) 
             )
             for position, (name, own) in enumerate(by_document.items())
         ]
-        rows = recutting.rows_of(item_set, cuts)
+        rows = [Item(item_set=item_set, **own) for own in recutting.columns_of_sentences(cuts)]
     return dict(zip(chain(*by_document.values()), Item.objects.bulk_create(rows, 500), strict=True))
 
 
