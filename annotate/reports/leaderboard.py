@@ -12,8 +12,8 @@ from functools import partial, reduce
 from operator import or_
 from typing import Any
 
-from django.db.models import Avg, Case, Count, Exists, OuterRef, Q, QuerySet, Sum, When
-from django.db.models.functions import Length
+from django.db.models import Avg, Case, Count, Exists, OuterRef, Q, QuerySet, Subquery, Sum, When
+from django.db.models.functions import Coalesce, Length
 from django.utils.functional import cached_property
 from django.utils.text import capfirst
 from django.utils.translation import gettext as _
@@ -124,7 +124,7 @@ class Board:
     helped: Help | None = None
     work_of_others: Callable[[], str] = field(default=lambda: "")
     without_documents: int = 0
-    asked: Callable[[], int] = field(default=lambda: 0)
+    asked: int = 0
     unjudged: tuple[str, ...] = ()
 
     @property
@@ -347,7 +347,7 @@ def of_study(study: Study, scored_by: str = "") -> Board:
     rests = own.answers.rests_on if own else RestsOn(study.counted_kinds)
     stated = own if own and own.scored_by == scored_by else None
     return Board(
-        asked=item_sets.filter(tally__isnull=False).count,
+        asked=next((own.asked for own in unfinished), 0),
         unjudged=tuple(str(own) for own in unfinished if own.is_unjudged and not own.lacks_documents),
         scored_by=scored_by,
         human_written=people,
@@ -601,12 +601,14 @@ def _is_old(study: Study, scored_by: str, ranking: Ranking | None, fits: Sequenc
 
 def _unfinished(item_sets: QuerySet[ItemSet]) -> list[Any]:
     """The item sets, in order, that have newer data than scores, lack items, have no judgment that counts, or failed,
-    with which of these it is: few of a study with many topics."""
+    with which of these it is, and how many have items: few of a study with many topics."""
+    asked = item_sets.filter(tally__isnull=False).order_by().values("study").annotate(n=Count("pk")).values("n")
     unjudged = ~Exists(Judgment.objects.counted().filter(assignment__item_set=OuterRef("pk")))
     flags = {"is_behind": unfitted(), "lacks_documents": Q(tally__isnull=True), "is_unjudged": Q(unjudged)}
     wrapped = {name: Case(When(flag, then=True), default=False) for name, flag in flags.items()}
     rows = item_sets.filter(reduce(or_, flags.values()) | Q(progress__problem__gt=""))
-    return list(rows.select_related("topic", "progress").defer("progress__judged").annotate(**wrapped).order_by("pk"))
+    rows = rows.annotate(**wrapped, asked=Coalesce(Subquery(asked), 0))
+    return list(rows.select_related("topic", "progress").defer("progress__judged").order_by("pk"))
 
 
 def _versions(item_sets: QuerySet[ItemSet]) -> tuple[Any, ...]:
