@@ -11,6 +11,7 @@ import struct
 from html import unescape
 from xml.etree import ElementTree
 
+import numpy as np
 import pytest
 import segno
 from django.contrib.auth.models import Permission, User
@@ -52,6 +53,7 @@ from annotate.reports.words_in_common import mark_shared
 from evaluation import tasks
 from preferendum import formats
 from preferendum.results import length
+from preferendum.statistics import packed
 from tests.annotate import making, scored
 from tests.annotate.everything import made_once
 from tests.annotate.reading import rows_of
@@ -633,10 +635,10 @@ def test_every_difference_is_shown_once_with_its_p_value(client: Client, study: 
     ranking.differences = {
         "better": ["lead & co_", "lead & co_", "=hat"],
         "worse": ["=hat", "off", "off"],
-        "difference": [0.1, 0.1, 0.1],
-        "low": [0.0, 0.0, None],
-        "high": [0.2, 0.2, None],
-        "p": [0.0004, 0.0471, None],
+        "difference": packed(np.array([0.1, 0.1, 0.1])),
+        "low": packed(np.array([0.0, 0.0, math.nan])),
+        "high": packed(np.array([0.2, 0.2, math.nan])),
+        "p": packed(np.array([0.0004, 0.0471, math.nan])),
         "significant": [True, True, None],
         "topics": [None] * 3,
         "planned_share": [None] * 3,
