@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, TypeVar
+from urllib.parse import urlencode
 
 from django.contrib.auth import get_user_model
 from django.core import signing
@@ -120,6 +121,16 @@ def find_invitation(token: str) -> Invitation | None:
 def crowd_path(recruitment: Recruitment) -> str:
     """The path for a crowd platform, which adds its participant's id."""
     return reverse("crowd", args=[_signed("crowd", recruitment.link_key)])
+
+
+def crowd_link(recruitment: Recruitment, origin: str) -> str:
+    """The address to give to the platform, with its placeholders; "" where none is set."""
+    if recruitment.platform == Recruitment.Platform.NONE:
+        return ""
+    names = [recruitment.person_parameter, *filter(None, [recruitment.session_parameter])]
+    prolific = recruitment.platform == Recruitment.Platform.PROLIFIC
+    filled = {name: f"{{{{%{name}%}}}}" if prolific else f"[{name}]" for name in names}
+    return f"{origin}{crowd_path(recruitment)}?{urlencode(filled, safe='{}%[]')}"
 
 
 def find_crowd(token: str) -> Study | None:

@@ -11,7 +11,7 @@ import time
 import urllib.error
 import urllib.request
 import uuid
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Container, Mapping
 from io import BytesIO
 from pathlib import Path
 from typing import Any
@@ -54,7 +54,7 @@ class _NoRedirects(urllib.request.HTTPRedirectHandler):
 class Api:
     """Requests to one server. Each is sent until it is answered, under one key, so that it is done once."""
 
-    def __init__(self, origin: str, token: str) -> None:
+    def __init__(self, origin: str, token: str, scheme: str = "Bearer") -> None:
         parts = urlsplit(origin)
         is_here = parts.scheme == "http" and parts.hostname in ("127.0.0.1", "::1", "localhost")
         if parts.scheme != "https" and not is_here:
@@ -62,7 +62,7 @@ class Api:
         if not re.fullmatch("[!-~]+", token := token.strip()):
             raise ValueError("A token is one word, such as prf_…")
         self.root = f"{origin}/api/v1/"
-        self._headers = {"Authorization": f"Bearer {token}", "User-Agent": f"preferendum/{__version__}"}
+        self._headers = {"Authorization": f"{scheme} {token}", "User-Agent": f"preferendum/{__version__}"}
         self._opener = urllib.request.build_opener(urllib.request.ProxyHandler({} if is_here else None), _NoRedirects)
 
     def get(self, path: str, **asked: Any) -> Row:
@@ -85,9 +85,15 @@ class Api:
         return read
 
     def _send(
-        self, method: str, path: str, body: bytes | None, headers: Mapping[str, str], timeout: float = TIMEOUT
+        self,
+        method: str,
+        path: str,
+        body: bytes | None,
+        headers: Mapping[str, str],
+        timeout: float = TIMEOUT,
+        try_again: Container[int] = (0, *TRY_AGAIN),
     ) -> bytes:
-        """The answer. Raises `ApiError`."""
+        """The answer. `try_again`: after which statuses the same is sent again, 0 for none. Raises `ApiError`."""
         ends, pause, wait = time.monotonic() + PATIENCE, 0.5, ""
         while True:
             # A new one each time: one that went through a proxy would go there without TLS the second time.
@@ -98,11 +104,11 @@ class Api:
                     return answer
             except urllib.error.HTTPError as refused:
                 error, wait = _error(refused), refused.headers.get("Retry-After", "")
-                is_final = error.status not in TRY_AGAIN and error.code != "running"
+                is_final = error.status not in try_again and error.code != "running"
             except (OSError, http.client.HTTPException) as lost:  # refused, broken off, too late
                 reason = getattr(lost, "reason", lost)
                 error = ApiError(0, "unreachable", f"{self.root} does not answer: {reason}")
-                is_final = isinstance(reason, ssl.SSLCertVerificationError)
+                is_final = 0 not in try_again or isinstance(reason, ssl.SSLCertVerificationError)
             pause = max(pause, float(wait)) if wait.isdigit() else pause
             if is_final or time.monotonic() + pause > ends:
                 raise error
@@ -115,6 +121,8 @@ def _error(answer: urllib.error.HTTPError) -> ApiError:
     with answer:
         try:
             error = json.loads(answer.read())["error"]
+            if "detail" in error:  # Prolific's
+                return ApiError(answer.code, "http", f"{error['title']}: {error['detail']}")
             return ApiError(answer.code, error["code"], error["message"], error["fields"])
         except (OSError, http.client.HTTPException, ValueError, TypeError, KeyError):
             where = answer.headers.get("Location")
@@ -221,13 +229,19 @@ class Study:
 
     def judgments(self) -> list[Row]:
         """Every answer with all its revisions, in order of arrival."""
-        rows: list[Row] = []
-        asked: dict[str, Any] = {"page_size": PAGE}
-        while asked:
-            page = self._api.get(f"{self._here}judgments/", **asked)
-            rows += page["results"]
-            asked = dict(parse_qsl(urlsplit(page["next"] or "").query))  # the token goes to no address but ours
-        return rows
+        return self._all("judgments/")
+
+    def participants(self) -> list[Row]:
+        """The platform's participants with outcome and code, in order of arrival."""
+        return self._all("participants/")
+
+    def recruitment(self) -> Row:
+        """The platform that annotators come from: its `platform`, the `link` to give to it, and completion codes."""
+        return self._api.get(f"{self._here}recruitment/")
+
+    def settings(self) -> Row:
+        """The study with its settings."""
+        return self._api.get(self._here)
 
     def results(self, name: str, table: str = "", **choices: str) -> list[Row]:
         """The rows of an analysis: of its main table, or the one of this name; none before it is worked out.
@@ -335,6 +349,15 @@ class Study:
             stopped = str(spent)
         left = max(total - stored, 0) if stopped else 0
         return {"stored": stored, "left": left, "calls": budget.calls, "cost": budget.cost, "stopped": stopped}
+
+    def _all(self, path: str) -> list[Row]:
+        rows: list[Row] = []
+        asked: dict[str, Any] = {"page_size": PAGE}
+        while asked:
+            page = self._api.get(f"{self._here}{path}", **asked)
+            rows += page["results"]
+            asked = dict(parse_qsl(urlsplit(page["next"] or "").query))  # the token goes to no address but ours
+        return rows
 
     def _join(self, machine: str, consent: int | None, about: Row | None = None) -> None:
         """Keep where the machine draws its pairs; say what is known of it."""

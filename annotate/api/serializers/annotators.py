@@ -4,15 +4,17 @@ from __future__ import annotations
 
 from typing import Any
 
+from django.conf import settings
 from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 
 from annotate.api.serializers.judging import AnnotatorSerializer
 from annotate.api.serializers.records import serializer_of
 from annotate.api.serializers.strict import Strict
+from annotate.invitations import crowd_link
 from annotate.judging import what_if
 from annotate.judging.excluding import LONGEST_REASON
-from annotate.models import AuditEntry, WhatIfQuestion
+from annotate.models import AuditEntry, Participation, Recruitment, WhatIfQuestion
 from annotate.reports.annotators import AnnotatorRow
 from preferendum.results import Figure, WhatIf
 
@@ -37,6 +39,45 @@ class DemographicsSerializer(serializers.Serializer[Any]):
     revoked = serializers.IntegerField()
     expired = serializers.IntegerField()
     unknown = serializers.IntegerField()
+
+
+class RecruitmentSerializer(serializers.ModelSerializer[Recruitment]):
+    """The platform that annotators are recruited from, the link to give to it ("" for none), and completion codes."""
+
+    link = serializers.SerializerMethodField()
+
+    class Meta:
+        model = Recruitment
+        fields = ["platform", "link", "code_done", "code_no_work", "code_screened_out"]
+        read_only_fields = fields
+
+    def get_link(self, recruitment: Recruitment) -> str:
+        return crowd_link(recruitment, settings.ORIGIN)
+
+
+class ParticipantSerializer(serializers.ModelSerializer[Participation]):
+    """One person of the platform: how it ended, and what a payment may depend on; no pseudonym.
+
+    `judged`: their answers, to gold pairs and repeats, too. `gold`: how often it was the one expected of a gold pair;
+    null before the worker has counted. `finished_at`: when they had judged all that was wanted of them.
+    """
+
+    judged = serializers.IntegerField(source="annotator.judged")
+    finished_at = serializers.DateTimeField(source="annotator.finished_at", allow_null=True)
+    excluded_at = serializers.DateTimeField(source="annotator.excluded_at", allow_null=True)
+    gold = serializers.SerializerMethodField()
+
+    class Meta:
+        model = Participation
+        own = ["person", "session", "outcome", "code", "entered_at", "left_at"]
+        fields = [*own, "judged", "finished_at", "excluded_at", "gold"]
+        read_only_fields = fields
+
+    @extend_schema_field(ShareSerializer(allow_null=True))
+    def get_gold(self, participation: Participation) -> dict[str, Any] | None:
+        report = getattr(participation.annotator, "report", None)
+        figure = report.record.figures.get("gold") if report else None
+        return ShareSerializer(figure).data if figure else None
 
 
 class AnnotatorRowSerializer(serializers.Serializer[AnnotatorRow]):

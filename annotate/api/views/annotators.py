@@ -23,10 +23,13 @@ from annotate.api.serializers.annotators import (
     AuditEntrySerializer,
     DemographicsSerializer,
     ExclusionSerializer,
+    ParticipantSerializer,
+    RecruitmentSerializer,
     WhatIfQuestionSerializer,
 )
 from annotate.api.serializers.judging import AnnotatorSerializer
 from annotate.api.views.base import TableView, View
+from annotate.audit_log import note
 from annotate.judging import what_if
 from annotate.models import Annotator, AuditEntry, Study, WhatIfQuestion
 from annotate.reports import annotators
@@ -49,6 +52,27 @@ class AnnotatorFigures(View):
         chosen: Any = self.paginate_queryset(Annotator.objects.arrived().filter(study=study).order_by("pk")) or []
         rows: Any = annotators.rows_of(study, [annotator.pk for annotator in chosen])
         return self.get_paginated_response(AnnotatorRowSerializer(rows, many=True).data)
+
+
+@extend_schema(tags=["annotators"])
+class OneRecruitment(View):
+    @extend_schema(operation_id="read_recruitment", responses=RecruitmentSerializer)
+    def get(self, request: Request, study_id: int) -> Response:
+        """Where participants come from: the platform, the link to give to it, and the codes with which they leave."""
+        study = self.study(study_id, "settings")
+        return self.show(RecruitmentSerializer, crowd.recruitment_of(study))
+
+
+@extend_schema(tags=["annotators"])
+class Participants(View):
+    @extend_schema(operation_id="list_participants", responses=ParticipantSerializer(many=True))
+    def get(self, request: Request, study_id: int) -> Response:
+        """The platform's participants with outcome and code, in the order of arrival. The audit log notes each call."""
+        study = self.study(study_id, "settings")
+        named = study.participations.exclude(person="").exclude(annotator=None).order_by("pk")
+        answer = self.page(ParticipantSerializer, named.select_related("annotator__report"))
+        note(study, self.user, "download participants", people=len(answer.data["results"]))
+        return answer
 
 
 @extend_schema(tags=["annotators"])

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from urllib.parse import urlencode
-
 from django.contrib import messages
 from django.db.models import Count
 from django.http import HttpRequest, HttpResponse
@@ -16,7 +14,7 @@ from annotate import crowd, invitations
 from annotate.access import in_study
 from annotate.audit_log import note
 from annotate.forms import RecruitmentForm
-from annotate.models import Participation, Recruitment, Study
+from annotate.models import Participation, Study
 from annotate.views.refusals import refusals_shown
 from annotate.views.research.download import TABLE, download
 from annotate.views.research.pages import as_file, csv_table, page, user_of
@@ -42,7 +40,7 @@ def study_recruitment(request: HttpRequest, study: Study) -> HttpResponse:
         "research/people/recruitment.html",
         form=form,
         recruitment=recruitment,
-        entry=_entry(request, study, recruitment),
+        entry=invitations.crowd_link(recruitment, request.build_absolute_uri("/").rstrip("/")),
         outcomes=_outcomes(study),
         here="recruitment",
         downloads=[download(_("Participants and their codes"), "participants", TABLE[1:], [study.pk])],
@@ -61,17 +59,6 @@ def participants_csv(request: HttpRequest, study: Study) -> HttpResponse:
         note(study, user_of(request), "download participants", people=len(rows))
     lines = [(*texts, came.isoformat(), left.isoformat() if left else None) for *texts, came, left in rows]
     return as_file(*csv_table(COLUMNS, lines), f"participants-{study.pk}.csv")
-
-
-def _entry(request: HttpRequest, study: Study, recruitment: Recruitment) -> str:
-    """The address to give to the platform, with its placeholders; "" where none is set."""
-    if recruitment.platform == Recruitment.Platform.NONE:
-        return ""
-    names = [recruitment.person_parameter, *filter(None, [recruitment.session_parameter])]
-    prolific = recruitment.platform == Recruitment.Platform.PROLIFIC
-    filled = {name: f"{{{{%{name}%}}}}" if prolific else f"[{name}]" for name in names}
-    path = invitations.crowd_path(recruitment)
-    return f"{request.build_absolute_uri(path)}?{urlencode(filled, safe='{}%[]')}"
 
 
 def _outcomes(study: Study) -> list[tuple[str, int]]:
