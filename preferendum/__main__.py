@@ -12,8 +12,8 @@ from preferendum.about import COMMAND, IS_CLONE, __version__
 
 #: The commands of the library, by name alone: the website's start without the mathematics.
 LIBRARY = (
-    *("score", "rank", "agreement", "card", "convert", "push", "agree", "converge", "plan", "replay", "sentences"),
-    *("sets", "assessors", "train", "apply", "background", "baselines", "prefscore", "prefscore-train"),
+    *("score", "rank", "agreement", "card", "convert", "push", "prolific", "agree", "converge", "plan", "replay"),
+    *("sentences", "sets", "assessors", "train", "apply", "background", "baselines", "prefscore", "prefscore-train"),
 )
 MISSING = "python3 manage.py setup" if IS_CLONE else "pip install 'preferendum[server]'"
 

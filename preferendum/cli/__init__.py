@@ -5,7 +5,10 @@ from importlib import import_module
 from preferendum import plugin
 from preferendum.cli.common import Command
 
-_CORE = ("score", "rank", "agreement", "card", "convert", "push", "plan", "replay", "background", "baselines")
+_CORE = (
+    *("score", "rank", "agreement", "card", "convert", "push", "prolific", "plan", "replay"),
+    *("background", "baselines"),
+)
 
 
 def commands(asked: str | None = None) -> tuple[Command, ...]:
