@@ -67,7 +67,7 @@ class Step:
 
 @dataclass(frozen=True, slots=True)
 class Bonuses:
-    """The rule of a file, the submissions whose bonuses were sent by it, and the file to note those in that come next."""
+    """The rule of a file, the submissions whose bonuses were sent by it, and the file to note the next ones in."""
 
     rule: Mapping[str, Decimal]
     sent: frozenset[str]
