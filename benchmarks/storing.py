@@ -111,13 +111,13 @@ def _measure(options: argparse.Namespace) -> None:
     client.force_login(making.owner(study))
     own, chance = texts(options.topics, options.systems)
     later = {topic["topic_id"]: topic["summaries"][0]["text"] for topic in own}
-    one = [_topic("later", options.systems, chance)]
+    new = [_topic("later", options.systems, chance)]
     # Whatever is made once in a process is not counted.
     warm = making.study(making.owner(study), title="Warm", compares=options.compares)
     for name, content in (_lines([_topic("W", 2, chance)]), _table({"W": "No."})):
         _send(client, warm.pk, name, content, options.by, is_shown=False)
     print(f"memory at first {_memory()} MB")
-    files = {"all": _lines(own), "one more system": _table(later), "one more topic": _lines(one)}
+    files = {"all": _lines(own), "one more system": _table(later), "one more topic": _lines(new)}
     for name, file in (*files.items(), ("all again", files["all"])):
         print(name, flush=True)
         _send(client, study.pk, *file, options.by)

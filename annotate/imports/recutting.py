@@ -207,7 +207,7 @@ def resummarized(item_set: ItemSet, texts: Mapping[str, Text]) -> Recut:
 
 
 def grow(texts: Mapping[ItemSet, Mapping[str, Text]]) -> None:
-    """Add summaries to compared ones of which none is gone, changed or removed, by their systems."""
+    """Add summaries to compared ones, by their systems; none is gone, changed or removed."""
     keys = [item_set.pk for item_set in texts]
     forget_computed(keys)
     judged = set(Judgment.objects.lasting().filter(item_set__in=keys).values_list("item_set_id", flat=True).distinct())

@@ -25,8 +25,8 @@ class Loader(cached.Loader):
         return f"{get_language()} {super().cache_key(template_name, skip)}"
 
 
-def _in_place(found: re.Match[str]) -> str:
+def _in_place(tag: re.Match[str]) -> str:
     """The text or the address that stands for a tag; a text that looks like a tag is left to Django."""
-    text = found[2] or found[3]
-    text = gettext(text) if found[1] == "translate" else escape(static(text))
-    return found[0] if "{" in text else text
+    text = tag[2] or tag[3]
+    text = gettext(text) if tag[1] == "translate" else escape(static(text))
+    return tag[0] if "{" in text else text
