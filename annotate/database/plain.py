@@ -70,7 +70,7 @@ def _key(value: Any) -> Any:
     return UUID(value) if isinstance(value, str) else value
 
 
-def _record(value: Any) -> Any:
+def _parsed(value: Any) -> Any:
     return json.loads(value) if isinstance(value, str) else value
 
 
@@ -78,7 +78,7 @@ _CONVERT: dict[type[models.Field[Any, Any]], Callable[[Any], Any]] = {
     models.DateTimeField: moment,
     models.UUIDField: _key,
     models.BooleanField: bool,
-    models.JSONField: _record,
+    models.JSONField: _parsed,
 }
 
 
