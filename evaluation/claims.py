@@ -91,7 +91,7 @@ def attempts(wanted: Mapping[str, tuple[int, int]], token: uuid.UUID | None = No
 @transaction.atomic
 def _begin(wanted: Mapping[str, tuple[int, int]], token: uuid.UUID) -> list[Attempt]:
     now = timezone.now()
-    claimed = Claim.objects.select_for_update().filter(name__in=wanted).order_by("name")
+    claimed = Claim.objects.select_for_update(no_key=True).filter(name__in=wanted).order_by("name")
     if new := sorted(wanted.keys() - {claim.name for claim in claimed}):
         void = (Claim(name=name, token=token, since=now, until=now) for name in new)
         Claim.objects.bulk_create(void, ignore_conflicts=True)  # another process may be faster
