@@ -26,6 +26,8 @@ Row = dict[str, Any]
 PATIENCE, TIMEOUT = 60.0, 60.0
 #: Answers that say to send the same again: too often, and what servers and proxies say while another one is away.
 TRY_AGAIN = (429, 502, 503, 504)
+#: Where programs find their token of the server.
+TOKEN = "PREFERENDUM_TOKEN"  # noqa: S105  (its name, not what it is)
 PAGE = 200
 
 

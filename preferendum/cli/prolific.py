@@ -18,9 +18,9 @@ from urllib.parse import parse_qsl, urlsplit
 
 from preferendum.cli.common import Command, InputError, Output, positive
 from preferendum.cli.tables import Table
-from preferendum.client import PAGE, TRY_AGAIN, Api, ApiError, Row, Study
+from preferendum.client import PAGE, TOKEN, TRY_AGAIN, Api, ApiError, Row, Study
 
-OURS, THEIRS = "PREFERENDUM_TOKEN", "PROLIFIC_TOKEN"
+THEIRS = "PROLIFIC_TOKEN"
 RULE = ("per_judgment", "gold_passed", "gold_share", "most")
 SHORTEST_REJECTION = 100  # characters, as Prolific has it
 EMPTY = (
@@ -101,12 +101,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> Output:
     """The steps, done if they may be. Raises `InputError` where either side refuses."""
-    if missing := [name for name in (OURS, THEIRS) if not os.environ.get(name)]:
+    if missing := [name for name in (TOKEN, THEIRS) if not os.environ.get(name)]:
         raise InputError(f"{' and '.join(missing)} not set: make tokens on our server's account page and on Prolific's")
     if options.reject_excluded and len(options.because) < SHORTEST_REJECTION:
         raise InputError(f"Prolific asks for a reason of {SHORTEST_REJECTION} characters or more: --because TEXT")
     try:
-        study, prolific = Study(options.study, os.environ[OURS]), Prolific(os.environ[THEIRS])
+        study, prolific = Study(options.study, os.environ[TOKEN]), Prolific(os.environ[THEIRS])
         ours = study.recruitment()
         if ours["platform"] != "prolific":
             raise InputError("This study does not recruit from Prolific: see People, Recruitment")
@@ -323,7 +323,7 @@ COMMAND = Command(
     help="recruit, review and pay a study's participants on Prolific",
     description="Makes the study's draft on Prolific or brings it up to date; approves submissions or asks for their "
     "return by our records; pays bonuses. Without --do it only shows all of it; what is done is not done again. "
-    f"Your token of our server is read from {OURS}, that of Prolific from {THEIRS}; our server never sees the latter.",
+    f"Your token of our server is read from {TOKEN}, that of Prolific from {THEIRS}; our server never sees the latter.",
     add_arguments=add_arguments,
     run=run,
     takes="STUDY-ADDRESS [PLATFORM-STUDY-ID]",

@@ -12,12 +12,11 @@ from typing import TYPE_CHECKING
 
 from preferendum.about import __version__
 from preferendum.cli.common import Command, InputError
-from preferendum.client import ApiError, Study
+from preferendum.client import TOKEN, ApiError, Study
 
 if TYPE_CHECKING:
     from huggingface_hub import HfApi
 
-TOKEN = "PREFERENDUM_TOKEN"  # noqa: S105  (its name, not what it is)
 #: Files of an earlier push, which would stay beside those of a study that has another title, or no texts any more.
 EARLIER = ["*-judgments.jsonl", "*-judgments-with-texts.jsonl", "*-chosen-rejected.jsonl"]
 
