@@ -54,6 +54,7 @@ def test_every_page_has_headings_to_go_to_and_tables_that_say_what_stands_below(
     assert '<a href="#2-upload">2. Upload</a>' in html
     assert '<th scope="col">Setting</th>' in html
     assert 'href="/docs/model/#which-pair-next"' in html
+    assert [name for name in docs.NAMES if not docs.load(name).headings] == []
     assert "<kbd>U</kbd>" in client.get(reverse("doc", args=["annotators"])).content.decode()
 
 
