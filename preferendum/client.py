@@ -56,6 +56,8 @@ class _NoRedirects(urllib.request.HTTPRedirectHandler):
 class Api:
     """Requests to one server. Each is sent until it is answered, under one key, so that it is done once."""
 
+    owner = "Preferendum"
+
     def __init__(self, origin: str, token: str, scheme: str = "Bearer") -> None:
         parts = urlsplit(origin)
         is_here = parts.scheme == "http" and parts.hostname in ("127.0.0.1", "::1", "localhost")
@@ -83,7 +85,7 @@ class Api:
         try:
             read: Row = json.loads(answer)
         except ValueError:
-            raise ApiError(200, "http", f"{self.root} is no API of Preferendum.") from None
+            raise ApiError(200, "http", f"{self.root} is no API of {self.owner}.") from None
         return read
 
     def _send(

@@ -515,7 +515,7 @@ def test_the_terminal_shows_a_table_with_amounts_and_total(
 
 
 def test_each_side_says_what_it_refuses(
-    run: Run, study: Study, platform: Platform, monkeypatch: pytest.MonkeyPatch
+    run: Run, study: Study, platform: Platform, web: Web, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     for name in ("PROLIFIC_TOKEN", "PREFERENDUM_TOKEN"):
         with monkeypatch.context() as patched:
@@ -525,6 +525,10 @@ def test_each_side_says_what_it_refuses(
     with monkeypatch.context() as patched:
         patched.setenv("PROLIFIC_TOKEN", "wrong")
         with pytest.raises(InputError, match="credentials were not provided"):
+            run()
+    with monkeypatch.context() as patched:
+        patched.setenv("PROLIFIC_URL", f"{web.url}/docs/?")
+        with pytest.raises(InputError, match="is no API of Prolific"):
             run()
     crowd.recruit(study, making.owner(study), platform="generic")
     with pytest.raises(InputError, match="does not recruit from Prolific"):

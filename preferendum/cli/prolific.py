@@ -32,6 +32,8 @@ EMPTY = (
 class Prolific(Api):
     """Requests to Prolific."""
 
+    owner = "Prolific"
+
     def __init__(self, token: str) -> None:
         super().__init__(os.environ.get("PROLIFIC_URL", "https://api.prolific.com"), token, "Token")
 
