@@ -45,7 +45,8 @@ def next_pairs(
     by_need = sorted(summaries, key=lambda topic: given[numbers.get(topic, -1)])
     topics = {topic: design.topic(summaries[topic], answers, numbers.get(topic, -1)) for topic in by_need}
     queues: dict[str, list[tuple[str, str]]] = {topic: [] for topic in by_need}
-    for _ in range(count):
+    pairs = max((len(topic.systems) * (len(topic.systems) - 1) // 2 for topic in topics.values()), default=0)
+    for _ in range(min(count, pairs)):
         for name, topic in topics.items():
             if (pair := design.draw(topic)) is not None:
                 queues[name].append(pair)

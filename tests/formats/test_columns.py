@@ -117,13 +117,21 @@ def test_an_open_document_is_read_with_its_spaces_and_without_its_comments(zippe
 
 def test_objects_of_texts_are_a_table(write: Write) -> None:
     rows = [dict(zip(("item", "model", "output"), row, strict=True)) for row in ROWS]
-    assert systems(read(write("t.json", json.dumps(rows, indent=1)))) == EXPECTED
+    for whole in (rows, {"data": rows}, {"name": "mine", "size": 4, "rows": rows}):
+        assert systems(read(write("t.json", json.dumps(whole, indent=1)))) == EXPECTED
+        assert systems(read(write("t.json", json.dumps(whole)))) == EXPECTED
     assert systems(read(write("t.jsonl", "".join(json.dumps(row) + "\n" for row in rows)))) == EXPECTED
+
+
+def test_an_object_that_says_itself_what_its_list_is_about_is_no_table(write: Write) -> None:
+    rows = [dict(zip(("item", "output"), row[::2], strict=True)) for row in ROWS]
+    with pytest.raises(formats.Refused, match='"outputs" holds several values'):
+        read(write("t.json", json.dumps({"model": "large", "outputs": rows})))
 
 
 def test_topics_as_a_list_are_topics(write: Write) -> None:
     topic = {"topic_id": "T", "documents": [{"id": "d", "text": "One."}]}
-    for whole in ([topic], topic):
+    for whole in ([topic], topic, {"made": "2026-11-29", "topics": [topic]}):
         assert [own.topic_id for own in read(write("t.json", json.dumps(whole, indent=1))).topics] == ["T"]
 
 
@@ -164,6 +172,70 @@ def test_votes_are_read_by_the_columns_that_hold_them(write: Write) -> None:
     assert [(vote.a, vote.b, vote.winner, vote.of) for vote in votes] == [
         ("x", "y", winner, "summaries") for winner in ("a", "b", "tie")
     ]
+
+
+VOTES = [("d1", "gpt-4", "lead", "a", "p1"), ("d1", "gpt-4", "lead", "a", "p2"), ("d2", "lead", "gpt-4", "tie", "p1")]
+
+
+@pytest.mark.parametrize(
+    "header",
+    [
+        "topic,a,b,winner,annotator",
+        "topic,a,b,choice,annotator",
+        "doc,left,right,preferred,worker_id",
+        "Item ID,System 1,System 2,Which is better?,Participant",
+        "doc,system1,system2,preference,rater",
+        "item,summary_a,summary_b,better_summary,evaluator",
+        "question_id,model_a,model_b,winner,annotator",
+        "item,candidateA,candidateB,verdict,coder",
+        "Dokument,Modell A,Modell B,Gewinner,Annotatorin",
+        "documento,sistema_1,sistema_2,ganador,evaluador",
+        "文档,系统A,系统B,选择,标注员",
+    ],
+)
+@pytest.mark.parametrize(
+    ("first", "tie"),
+    [("a", "tie"), ("A", "Tie"), ("1", "equal"), ("left", "same"), ("System A", "A=B"), ("gpt-4", "draw")],
+)
+def test_votes_are_known_by_the_usual_names(write: Write, header: str, first: str, tie: str) -> None:
+    rows = [(*vote[:3], {"a": first, "tie": tie}[vote[3]], vote[4]) for vote in VOTES]
+    found = pf.read(write("v.csv", csv(header, rows))).preferences
+    assert [(vote.topic, vote.a, vote.b, vote.winner, vote.annotator) for vote in found] == VOTES
+
+
+@pytest.mark.parametrize("header", ["topic,a,b,choice,annotator", "doc,left,right,preferred,worker"])
+def test_votes_as_objects_are_known_as_well(header: str) -> None:
+    found = pf.read([dict(zip(header.split(","), vote, strict=True)) for vote in VOTES]).preferences
+    assert [(vote.topic, vote.a, vote.b, vote.winner, vote.annotator) for vote in found] == VOTES
+
+
+def test_a_topic_may_be_named_by_its_text(write: Write) -> None:
+    rows = [(LONG, "x", "y", "x", "p1"), (LONG + " So.", "x", "y", "y", "p1")]
+    found = pf.read(write("v.csv", csv("prompt,system_1,system_2,choice,user", rows))).preferences
+    assert len({vote.topic for vote in found}) == 2
+    assert all(vote.topic.startswith("The council met on Monday") for vote in found)
+
+
+@pytest.mark.parametrize(
+    ("header", "row", "said"),
+    [
+        ("doc,left,right,choice", ("d", "b", "a", "a"), 'found "a", which is a side and the system on the other'),
+        ("doc,system_a,system_b,score,better", ("d", "x", "y", "3", "-1"), 'better: found the text "-1"'),
+        ("doc,system_a,system_b,better", ("d", "x", "y", "0"), 'better: found the text "0"'),
+        ("doc,model_1,model_2,model_3,choice", ("d", "x", "y", "z", "x"), "no column a, b among"),
+        ("doc,system_a,system_b,outcome_of_test", ("d", "x", "y", "x"), "no column winner among .* for preferences"),
+        ("prompt,response_a,response_b,choice", (LONG, LONG + "1", LONG + "2", "a"), "no column a, b among"),
+    ],
+)
+def test_votes_that_are_not_clear_are_refused(write: Write, header: str, row: tuple[str, ...], said: str) -> None:
+    with pytest.raises(formats.Refused, match=said):
+        pf.read(write("v.csv", csv(header, [row])))
+
+
+def test_a_table_in_another_encoding_says_so(write: Write) -> None:
+    table = csv("文档,系统A,系统B,选择", [("甲", "x", "y", "x")]).encode("gb18030")
+    with pytest.raises(formats.Refused, match="not UTF-8"):
+        pf.read(write("v.csv", table))
 
 
 def test_other_columns_stay_whatever_they_are_called(write: Write) -> None:

@@ -56,6 +56,11 @@ EXAMPLES = {
         ("", "small", "large", "b", "gpt-4", "machine"),
         ("", "large", "small", "b", "gpt-4", "machine"),
     ],
+    "Winners and losers": [
+        ("", "large", "small", "a", "ada", "human"),
+        ("", "small", "large", "a", "ben", "human"),
+        ("", "large", "small", "tie", "cem", "human"),
+    ],
     "Argilla, ranking": [
         ("r1", "large", "small", "a", "u1", "human"),
         ("r1", "large", "small", "tie", "u2", "human"),
@@ -93,6 +98,8 @@ LEFT_OUT = {
     "Potato, pairwise": "4 rows: 3 votes, 1 without a winner",
     "Mechanical Turk, batch results": "4 rows: 2 votes, 1 rejected, 1 without a winner",
     "Verdicts side by side": "4 rows: 5 votes, 1 without a winner",
+    "Winners and losers": "4 rows: 3 votes, 1 without a winner; rows do not say which of the two stood on the "
+    "left (taken for the winner)",
     "Argilla, ranking": "2 rows: 3 votes, 1 draft and not submitted; which text stood on the left is not said",
 }
 #: What must be named to read an example.
@@ -170,6 +177,8 @@ def test_votes_of_the_arena_are_read_from_tables_lists_and_lines_alike(write: Wr
         lines(*rows),
         json.dumps(rows),
         json.dumps(rows, indent=2),
+        json.dumps({"data": rows}),
+        json.dumps({"version": 1.0, "note": "exported", "votes": rows}, indent=2),
         header + "q,x,y,model_a,arena_user_1,1700000000.5\nq,x,y,tie (bothbad),,\n",
     ]
     first, *others = [list(pf.read(write(form)).preferences) for form in forms]
@@ -203,6 +212,42 @@ def test_a_training_set_that_does_not_say_whose_texts_it_has_asks_for_the_column
     assert "better, worse" in str(refused.value)
     data = pf.read(write(lines(row)), columns={"a": "better", "b": "worse"})
     assert judged(data) == [("Why?", "large", "small", "a", "", "human")]
+
+
+@pytest.mark.parametrize(
+    ("won", "lost"),
+    [
+        ("Winner", "Loser"),
+        ("winning_model", "losing_model"),
+        ("better", "worse"),
+        ("gagnant", "perdant"),
+        ("胜者", "败者"),
+    ],
+)
+def test_the_winner_and_the_loser_of_a_table_have_many_names(won: str, lost: str, write: Write) -> None:
+    rows = [{"topic": "t1", won: "large", lost: "small", "rater": "ada"}]
+    expected = [("t1", "large", "small", "a", "ada", "human")]
+    assert judged(pf.read(rows)) == expected
+    assert judged(pf.read(write(f"topic;{won};{lost};rater\nt1;large;small;ada\n"))) == expected
+
+
+@pytest.mark.parametrize(("drawn", "winner"), [("yes", "tie"), (True, "tie"), ("no", "a"), (0, "a"), (None, "a")])
+def test_a_column_of_ties_says_whether_somebody_won(drawn: object, winner: str) -> None:
+    assert pf.read([{"winner": "large", "loser": "small", "draw": drawn}]).preferences[0].winner == winner
+
+
+def test_a_word_in_a_column_of_ties_that_says_neither_is_refused() -> None:
+    with pytest.raises(pf.Refused, match=r'draw: found the text "perhaps"'):
+        pf.read([{"winner": "large", "loser": "small", "draw": "perhaps"}])
+
+
+def test_winning_texts_that_do_not_say_whose_they_are_ask_for_the_columns() -> None:
+    row = {"prompt": "Why?", "winner": "So.\nThat is why.", "loser": "No.", "x": "large", "y": "small"}
+    with pytest.raises(pf.Refused, match=r"no columns that say whose they are.*expected --columns a=COLUMN"):
+        pf.read([row])
+    assert judged(pf.read([row], columns={"a": "x", "b": "y", "topic": "prompt"})) == [
+        ("Why?", "large", "small", "a", "", "human")
+    ]
 
 
 @pytest.mark.parametrize(

@@ -6,64 +6,31 @@ text itself. Several columns may be `systems`: each holds the summaries of the s
 
 from __future__ import annotations
 
-import re
-import unicodedata
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import islice
 
 from preferendum.formats.checks.complaints import Place, shown
-from preferendum.formats.readers import late, preferences
+from preferendum.formats.readers import headings, late, preferences
 from preferendum.formats.readers.draft import Draft, Named
+from preferendum.formats.readers.headings import WEAK, word_of
 from preferendum.formats.readers.tables import Columns, Row, Table, is_number
-from preferendum.formats.readers.tools.catalogue import WORDS, topic_of
+from preferendum.formats.readers.tools.catalogue import topic_of
 from preferendum.formats.records import Seen
 
 Rows = Iterable[tuple[Place, Row]]
 
-#: What a column may be, and the words for it in the languages of the pages. A word may stand before `_id` or `_name`.
-_WORDS = {
-    "topic": "topic item example instance case thema sujet tema argomento tópico トピック 主题 题目 موضوع id key nr no",
-    "document": "document doc source article input prompt context passage story post dialogue question instruction "
-    "dokument artikel quelle texte_source documento articulo artículo articolo artigo fuente fonte 文書 記事 原文 "
-    "文档 文章 وثيقة مقال",
-    "reference": "reference target gold ref ground_truth highlights referenz référence referencia riferimento "
-    "referência 参照 参考 مرجع",
-    "system": "system model method generator policy engine systeme système modell modelle modèle sistema modelo "
-    "modello méthode método metodo システム モデル 系统 模型 نظام نموذج",
-    "text": "summary output response answer text completion generation generated prediction hypothesis "
-    "zusammenfassung ausgabe antwort résumé réponse resumen respuesta riassunto risposta resumo resposta 要約 回答 "
-    "摘要 ملخص",
-    "a": "a left model_a system_a first left_model left_system system_1 model_1 links gauche izquierda sinistra "
-    "esquerda 左",
-    "b": "b right model_b system_b second right_model right_system system_2 model_2 rechts droite derecha destra "
-    "direita 右",
-    "winner": "winner choice preferred preference label better vote gewinner gagnant ganador vincitore vencedor "
-    "勝者 胜者 فائز",
-    "annotator": "annotator worker user rater judge labeler annotatorin annotateur anotador annotatore 注釈者 "
-    "标注者 مقيم",
-    "dimension": "dimension criterion aspect quality kriterium critère criterio critério 観点 维度",
-    "metric": "metric metrik métrique métrica metrica 指標 指标",
-    "score": "score rating value points note punkte wertung puntuación punteggio nota 点数 评分 分数 درجة",
-    "assessor": "assessor",
-}
 #: Roles without words of their own: their columns have exactly these names, or were seen by their contents.
-ROLES = (*_WORDS, "systems", "reference_text", "person", "seconds", "at", "of")
-_BY_WORD = {word: role for role, words in _WORDS.items() for word in words.split()}
-#: Words for a topic that many tables use for a row.
-_WEAK = frozenset(("id", "key", "nr", "no"))
+ROLES = (*headings.NAMES, "systems", "reference_text", "person", "seconds", "at", "of")
 #: Columns of long texts that are no system's.
 _ASIDE = frozenset(
     ("title", "url", "link", "notes", "note", "comment", "comments", "remark", "explanation", "reason", "date")
 )
-#: What may stand around a word.
-_AROUND = re.compile(r"_(?:id|ids|name|text|nr|no)$|^(?:the|source|reference|gold|system|model|generated)_(?=[a-z])")
 _SAMPLE = 200
 #: A column whose values have more characters than this on the average holds texts, not names.
 _LONG = 40
 #: Texts of more words than this are hardly names, where nothing else says what they are.
 _WORDS_OF_NAME = 4
-_LETTERS = {**WORDS, "1": "a", "2": "b"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -151,7 +118,8 @@ def read_as(table: Table, roles: Mapping[str, str], kind: Kind, draft: Draft) ->
 def refuse_columns(table: Table, look: Seen) -> None:
     """Say which columns are missing for the nearest kind of table, and how to name them."""
     held = set(look.roles.values())
-    kind = max(reversed(KINDS), key=lambda kind: len(held & {*kind.columns.needed}) / len(kind.columns.needed))
+    held |= {"topic"} if "document" in held else set()
+    kind = max(reversed(KINDS), key=lambda kind: _nearness(kind, table.header))
     missing = [role for role in kind.columns.needed if role not in held]
     columns = ",".join(f"{role}=COLUMN" for role in missing or kind.columns.needed)
     table.place.refuse(
@@ -164,22 +132,36 @@ def refuse_columns(table: Table, look: Seen) -> None:
     )
 
 
+def _nearness(kind: Kind, header: Sequence[str]) -> float:
+    """How much of this kind's columns the names say, whatever contents made likely."""
+    held = {column if column in _OWN else headings.role_of(column) for column in header}
+    return len(held & {*kind.columns.needed}) / len(kind.columns.needed)
+
+
 def _mapped(rows: Rows, roles: Mapping[str, str], kind: Kind) -> Iterator[tuple[Place, Row]]:
     """Rows with our names; the other columns stay where the kind may have others."""
     usual = {*kind.columns.needed, *kind.columns.optional}
+    document = next((column for column, role in roles.items() if role == "document"), None)
     for here, row in rows:
         renamed = {role: row[column] for column, role in roles.items() if role in usual}
         if kind.columns.others:
             others = {column: value for column, value in row.items() if roles.get(column) not in usual}
             renamed = {column: value for column, value in others.items() if column not in usual} | renamed
         if "winner" in renamed:
-            sides = {renamed["a"].strip(): "a", renamed["b"].strip(): "b"}
-            word = renamed["winner"].strip()
-            renamed["winner"] = sides.get(word) or _LETTERS.get(word.lower(), renamed["winner"])
-            renamed["topic"] = renamed.get("topic", "")
+            _refuse_unclear(here, renamed)
+            renamed["topic"] = renamed.get("topic") or topic_of(here, row[document] if document else "")
             are_sentences = all(preferences.sentence_name(renamed[side]) for side in ("a", "b"))
             renamed["of"] = renamed.get("of") or ("sentences" if are_sentences else "summaries")
         yield here, renamed
+
+
+def _refuse_unclear(here: Place, row: Row) -> None:
+    """Complain where the winner is one side by its word and the other by its name."""
+    word = row["winner"].strip()
+    letter = headings.letter_of(word)
+    if (letter, word) in (("a", row["b"].strip()), ("b", row["a"].strip())):
+        actual = "%(word)s, which is a side and the system on the other"
+        here.key("winner").refuse(actual, "left or right", word=shown(word))
 
 
 #: What columns of a table of texts may be.
@@ -241,10 +223,15 @@ def _roles(header: Sequence[str], looks: Mapping[str, _Look]) -> tuple[dict[str,
     for column in header:
         if role := _role_by_name(column, looks[column]):
             columns.setdefault(role, []).append(column)
+    for side in ("a", "b"):
+        if of_systems := [name for name in columns.get(side, ()) if headings.is_of_systems(name)]:
+            columns[side] = of_systems
+    if any(headings.side_of(column) == "c" for column in header):  # three or more are compared
+        columns["a"], columns["b"] = [], []
     if len(columns.get("text", ())) > 1 and "document" not in columns:  # a dataset's `text` and `summary`
-        columns["document"] = [name for name in columns["text"] if _word(name) == "text"]
-        columns["text"] = [name for name in columns["text"] if _word(name) != "text"]
-    strong = [name for name in columns.get("topic", ()) if _word(name) not in _WEAK]
+        columns["document"] = [name for name in columns["text"] if word_of(name) == "text"]
+        columns["text"] = [name for name in columns["text"] if word_of(name) != "text"]
+    strong = [name for name in columns.get("topic", ()) if word_of(name) not in WEAK]
     if strong:
         columns["topic"] = strong
     elif "topic" in columns and "document" in columns and "system" in columns:
@@ -253,9 +240,11 @@ def _roles(header: Sequence[str], looks: Mapping[str, _Look]) -> tuple[dict[str,
     is_certain = all(len(names) <= 1 for names in columns.values())
     roles = {names[0]: role for role, names in columns.items() if names}
     held = set(roles.values())
+    if "winner" in held and not {"a", "b"} & held and {"a", "b"} <= {headings.side_of(column) for column in header}:
+        return roles, False  # two texts and no systems
     if "system" not in held and not {"a", "b"} & held and held & {"topic", "document"}:
         wide = [name for name in header if looks[name].is_long and roles.get(name, "text") == "text"]
-        wide = [name for name in wide if _word(name) not in _ASIDE]
+        wide = [name for name in wide if word_of(name) not in _ASIDE]
         if len(wide) > 1:
             return {name: role for name, role in roles.items() if role != "text"} | dict.fromkeys(
                 wide, "systems"
@@ -273,20 +262,14 @@ def _is_whole(roles: Mapping[str, str]) -> bool:
 def _role_by_name(column: str, look: _Look) -> str:
     if column in _OWN:
         return column
-    role = _BY_WORD.get(_word(column), "")
+    role = headings.role_of(column)
     if role in ("topic", "document"):
         return "document" if look.is_long else "topic"
     if role == "reference":
         return "reference_text" if look.is_long else "reference"
-    is_other = {"text": look.is_numeric, "system": look.is_long, "score": not look.is_numeric}
+    is_other = {"text": look.is_numeric, "system": look.is_long, "score": not look.is_numeric, "winner": look.is_text}
+    is_other |= dict.fromkeys(("a", "b"), look.is_long)  # the two texts
     return "" if is_other.get(role) else role
-
-
-def _word(column: str) -> str:
-    """A column's name as it may stand among the words: `Doc-ID` is `doc`, `systemName` is `system`."""
-    parted = re.sub(r"(?<=[a-z])(?=[A-Z])", "_", unicodedata.normalize("NFKC", column))
-    word = re.sub(r"[\W_]+", "_", parted.casefold()).strip("_")
-    return word if word in _BY_WORD else _AROUND.sub("", word)
 
 
 def _by_contents(header: Sequence[str], looks: Mapping[str, _Look], roles: Mapping[str, str]) -> dict[str, str]:

@@ -52,13 +52,16 @@ class Voted:
 @dataclass(slots=True)
 class Draft:
     """`alone`: given where preferences may come without topics; `voted`: where a study takes the topics of votes.
-    `columns`: those of tables that a person named. `look`: gets each table with what its columns are taken for."""
+    `aspects`: what preferences were said to be about, by the column that says so. `columns`: those of tables that a
+    person named. `look`: gets each table with what its columns are taken for.
+    """
 
     topics: list[Placed[Topic]] = field(default_factory=list)
     summaries: list[Placed[LateSummary]] = field(default_factory=list)
     human_scores: list[Placed[HumanScore]] = field(default_factory=list)
     metric_scores: list[Placed[MetricScore]] = field(default_factory=list)
     preferences: list[Placed[Preference]] = field(default_factory=list)
+    aspects: dict[tuple[Of, str], str] = field(default_factory=dict)
     memory: int = 0
     alone: Alone | None = None
     voted: Voted | None = None

@@ -13,6 +13,7 @@ from preferendum.formats.checks.complaints import Place, kind, shown
 from preferendum.formats.checks.text import clean, name
 from preferendum.formats.judge import judge_from, kept_of
 from preferendum.formats.readers.draft import Alone, Draft
+from preferendum.formats.readers.headings import ASPECTS, letter_of
 from preferendum.formats.readers.lines import Sink, read_lines
 from preferendum.formats.readers.tables import Columns, Row, number, write_rows
 from preferendum.formats.readers.topics import named
@@ -53,18 +54,42 @@ def read_preferences_jsonl(file: BinaryIO, place: Place, draft: Draft) -> None:
 def add_preference(here: Place, given: dict[str, Any], draft: Draft) -> bool:
     """Add the preference of an object; False where there is too much."""
     preference = preference_of(here, given, draft.alone)
-    return preference is None or draft.add_row(draft.preferences, preference, here, preference.extra)
+    if preference is None:
+        return True
+    _refuse_another_aspect(here, preference, draft)
+    return draft.add_row(draft.preferences, preference, here, preference.extra)
+
+
+def _refuse_another_aspect(here: Place, preference: Preference, draft: Draft) -> None:
+    """Complain where an answer is about another aspect than one before: a board of both would say nothing of either."""
+    for key, value in preference.extra.items():
+        if key.casefold() in ASPECTS and isinstance(value, str | int) and (aspect := str(value).strip()):
+            first = draft.aspects.setdefault((preference.of, key), aspect)
+            if aspect != first:
+                expected = "answers about one aspect in a file, here %(first)s"
+                here.key(key).refuse("%(aspect)s", expected, aspect=shown(aspect), first=shown(first))
 
 
 def read_preferences_rows(rows: Iterable[tuple[Place, Row]], draft: Draft) -> None:
     for here, row in rows:
         given: dict[str, Any] = {key: value for key, value in row.items() if value or key in NEEDED}
+        given["winner"] = _letter(row)
         if "seconds" in given:
             given["seconds"] = number(here.key("seconds"), given["seconds"])
             if given["seconds"] is None:
                 continue
         if not add_preference(here, given, draft):
             return
+
+
+def _letter(row: Row) -> str:
+    """The letter of a table's answer, which may be another word or the name of a side; other values as they are."""
+    winner = row["winner"]
+    if winner in LETTERS:
+        return winner
+    word = winner.strip()
+    named = next((side for side in ("a", "b") if word and row[side].strip() == word), "")
+    return named or letter_of(word) or winner
 
 
 def write_preferences(

@@ -18,12 +18,14 @@ from typing import Any, BinaryIO
 
 from preferendum.formats.checks import limits
 from preferendum.formats.checks.complaints import Complaints, Place, escaped, shown
+from preferendum.formats.checks.text import decode
 from preferendum.formats.readers import late, preferences, topics
 from preferendum.formats.readers.columns import KINDS as TABLES
 from preferendum.formats.readers.columns import kind_of, read_as, refuse_columns, seen
 from preferendum.formats.readers.corpora import corpus_of
 from preferendum.formats.readers.draft import Alone, Draft, Named, Placed, Voted
 from preferendum.formats.readers.folder import belongs, read_folder
+from preferendum.formats.readers.headings import role_of
 from preferendum.formats.readers.lines import first_line, read_lines
 from preferendum.formats.readers.packed import MAGIC, Archive, nested
 from preferendum.formats.readers.sheets import is_sheet, sheet_of
@@ -296,12 +298,14 @@ def _read_json(source: Source, line: bytes, place: Place, draft: Draft) -> None:
     keys = _keys(source) if line.startswith((b"{", b"[")) else set()
     is_topic = bool({"topic_id", "documents"} & keys or _TOPIC.search(line))
     is_preference = not is_topic and bool({"a", "b", "winner"} & keys or _PREFERENCE.search(line))
-    if keys and not is_topic and not (is_preference and not draft.columns):
+    is_ours = is_preference and ("winner" in keys or "winner" not in map(role_of, keys))
+    if keys and not is_topic and not (is_ours and not draft.columns):
         _read_table(_listed_table(source, place), draft)
         return
     if not keys and not is_topic and not is_preference:  # it is broken: its reader will say where
         is_topic = not source.name.lower().startswith("preferences")
-    if not line.startswith(b"[") and (_TOPIC.search(line) or _PREFERENCE.search(line) or not keys):
+    is_by_line = not line.startswith(b"[") and (_TOPIC.search(line) or _PREFERENCE.search(line) or not keys)
+    if is_by_line and catalogue.list_within(source) is None:
         with source.open() as file:
             (topics.read_topics if is_topic else preferences.read_preferences_jsonl)(file, place, draft)
         return
@@ -351,7 +355,7 @@ def _read_text_table(source: Source, beginning: bytes, line: bytes, place: Place
     elif not _is_table(source, header):
         if b"\0" in beginning:
             place.refuse("bytes that are not text", KINDS)
-        else:
+        elif decode(place.at(1), line, start=True) is not None:
             place.at(1).refuse("a file that begins with %(line)s", KINDS, line=shown(header))
     else:
         with source.open() as file:

@@ -8,6 +8,7 @@ from typing import Any
 
 from preferendum.formats.answers import TIE
 from preferendum.formats.checks.complaints import Place
+from preferendum.formats.readers.headings import called
 from preferendum.formats.readers.tools.catalogue import (
     Judged,
     Reader,
@@ -34,6 +35,7 @@ def _recognises(row: Row) -> bool:
 
 def _judgments(here: Place, row: Row, _columns: Mapping[str, str]) -> Iterator[Judged]:
     judge = row.get("judge", row.get("judge_session_id", row.get("evaluation_session_id")))
+    judge = called(row, "annotator") if judge is None else judge
     is_model = isinstance(judge, list) or is_machine(judge)
     model = judge[0] if judge and isinstance(judge, list) else judge
     if isinstance(judge, list):
@@ -63,14 +65,16 @@ def is_machine(judge: Any) -> bool:
 
 def _winner(here: Place, row: Row) -> str:
     if "winner" in row or not row.keys() >= _FLAGS.keys():
-        return choice_of(here, "winner", row.get("winner"))
+        winner = row.get("winner")
+        named = [letter for letter in ("a", "b") if winner and row.get(f"model_{letter}") == winner]
+        return named[0] if len(named) == 1 else choice_of(here, "winner", winner)
     chosen = [letter for key, letter in _FLAGS.items() if str(row.get(key)).lower() in ("1", "1.0", "true")]
     return chosen[0] if len(chosen) == 1 else ""
 
 
 def _topic(here: Place, row: Row) -> str:
     """The question; from the second turn on, which one. Without one the first message, if there are any."""
-    named = topic_of(here, row.get("question_id", row.get("id")))
+    named = topic_of(here, row.get("question_id", row.get("id")) or called(row, "topic"))
     if not named:
         texts: list[Any] = [row.get(key) for key in ("prompt", "conversation", "conversation_a")]
         named = next(filter(None, (topic_of(here, text) for text in texts)), "")

@@ -19,12 +19,12 @@ from importlib import import_module
 from itertools import product
 from typing import Any
 
-from preferendum.formats.answers import NEITHER, TIE
 from preferendum.formats.checks import limits, strict_json
 from preferendum.formats.checks.complaints import Complaints, Place, escaped, kind, shown
 from preferendum.formats.checks.text import blank, clean, decode
 from preferendum.formats.readers import late
 from preferendum.formats.readers.draft import RECORD, Alone, Draft, weight
+from preferendum.formats.readers.headings import ANSWERS, WEAK, letter_of, role_of, word_of
 from preferendum.formats.readers.lines import first_line, read_lines
 from preferendum.formats.readers.preferences import preference_of
 from preferendum.formats.readers.sources import Source
@@ -45,14 +45,6 @@ SAME = "of a model against itself"
 AGAIN = "by the same annotator, who scored the same again"
 NO_SCORE = "without a score"
 OTHER_TEXT = "about another text of the same model and prompt"
-#: What tools call an answer, and its letter.
-WORDS = {
-    **dict.fromkeys(("a", "left", "first", "model_a", "system_a", "output_a", "leftvote"), "a"),
-    **dict.fromkeys(("b", "right", "second", "model_b", "system_b", "output_b", "rightvote"), "b"),
-    **dict.fromkeys((TIE, "equal", "draw", "same", "both", "tievote"), TIE),
-    **dict.fromkeys((NEITHER, "none", "tie (bothbad)", "both bad", "both_bad", "both-bad", "bothbad"), NEITHER),
-    "bothbad_vote": NEITHER,
-}
 #: What `--columns` and `columns=` may name.
 NAMED = ("a", "b", "topic", "annotator")
 #: What tells one score from another.
@@ -68,6 +60,17 @@ _TOKENS = re.compile(r'("(?:[^"\\]++|\\.?)*+"?|[\[\]{},])', re.DOTALL)
 #: What is within a member or an element, up to a bracket.
 _INNER = re.compile(r'(?:[^"\[\]{}]++|"(?:[^"\\]++|\\.?)*+"?)*+([\[\]{}])', re.DOTALL)
 _KEY = re.compile(r'\s*("(?:[^"\\]++|\\.)*+")\s*:', re.DOTALL)
+#: What the list of an object may be called that holds the rows of a file.
+_LISTS = (
+    "data rows records items entries examples instances results votes battles comparisons judgments judgements "
+    "preferences scores ratings summaries outputs topics"
+)
+#: How such an object begins, after what else it may say: `{"version": 1, "data": [{`.
+_WITHIN = re.compile(
+    r'\s*+\{\s*+(?:"[^"\\]*+"\s*+:\s*+(?:"[^"\\]*+"|[^"\[\]{},\s]++)\s*+,\s*+)*+'
+    rf'"(?:{"|".join(_LISTS.split())})"\s*+:\s*+\[\s*+\{{'
+)
+_BEGINNING = 4096
 
 
 @dataclass(slots=True)
@@ -270,6 +273,9 @@ def rows_of(source: Source, place: Place) -> Iterator[tuple[Place, Row]]:
     if line.startswith(b"["):
         yield from _listed(source, place)
         return
+    if line.startswith(b"{") and (within := list_within(source)) is not None:
+        yield from objects_in(within[1], place, within[0])
+        return
     if line.startswith(b"{"):
         quiet = Place(Complaints(), "")
         text = decode(quiet, line, start=True) or ""
@@ -285,6 +291,21 @@ def rows_of(source: Source, place: Place) -> Iterator[tuple[Place, Row]]:
     with source.open() as file:
         for here, row in read_rows(file, place, _ANY):
             yield here, {key: cell or None for key, cell in row.items()}
+
+
+def list_within(source: Source) -> tuple[int, str] | None:
+    """The list of rows in a file that is one object with metadata and such a list, with its line; None for others."""
+    with source.open() as file:
+        if not _WITHIN.match(file.read(_BEGINNING).decode("utf-8-sig", "replace")):
+            return None
+    quiet = Place(Complaints(), "")
+    members = [*members_of(text_in(source, quiet) or "", quiet)]
+    lists = [(line, value) for line, _key, value in members if value.lstrip().startswith("[")]
+    others = [key for _line, key, value in members if not value.lstrip().startswith("[")]
+    is_one = len(lists) == 1 and not quiet.complaints.collected
+    # Whose or what the rows are would be lost with what stands around them; a number or a note would not.
+    is_said = any(role_of(key) not in ("", "score") and word_of(key) not in WEAK for key in others)
+    return lists[0] if is_one and not is_said else None
 
 
 def _lines(source: Source, place: Place) -> Iterator[tuple[Place, Row]]:
@@ -410,14 +431,15 @@ def texts_in(item: Row, named: Collection[str], sides: Sequence[str] = ()) -> di
     return {"prompt": next(iter(asked), None), "a": pairs[0][0], "b": pairs[0][1]}
 
 
-def choice_of(place: Place, key: str, value: Any, words: Mapping[str, str] = WORDS) -> str:
-    """The letter of an answer in a tool's words; "" and a complaint for a word that is none of them, "" for nothing."""
+def choice_of(place: Place, key: str, value: Any, words: Mapping[str, str] | None = None) -> str:
+    """The letter of an answer in a tool's words, or else in those of all; "" and a complaint for a word that is none of
+    them, "" for nothing."""
     if value is None or value == "":
         return ""
     word = str(value).strip().lower() if isinstance(value, str | int | float) else ""
-    if word in words:
-        return words[word]
-    place.key(key).refuse("%(what)s", ", ".join(words), what=kind(value))
+    if letter := letter_of(word) if words is None else words.get(word):
+        return letter
+    place.key(key).refuse("%(what)s", ", ".join(words or ANSWERS), what=kind(value))
     return ""
 
 

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from preferendum.formats.checks.complaints import Place
+from preferendum.formats.readers.headings import called
 from preferendum.formats.readers.tools.catalogue import (
     Judged,
     Reader,
@@ -36,7 +37,7 @@ def _judgments(here: Place, row: Row, columns: Mapping[str, str]) -> Iterator[Ju
         "a": text_of(row.get(named[0])) if named else None,
         "b": text_of(row.get(named[1])) if named else None,
         "winner": "a",
-        "annotator": text_of(row.get("annotator")),
+        "annotator": text_of(called(row, "annotator")),
         "kind": row.get("kind") or "human",
         "texts": {"prompt": _prompt(row), "a": row.get("chosen"), "b": row.get("rejected")},
     }

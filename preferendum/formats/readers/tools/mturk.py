@@ -6,7 +6,8 @@ import re
 from collections.abc import Iterator, Mapping
 
 from preferendum.formats.checks.complaints import Place
-from preferendum.formats.readers.tools.catalogue import NO_WINNER, WORDS, Judged, Reader, Row, Unnamed, text_of
+from preferendum.formats.readers.headings import ANSWERS
+from preferendum.formats.readers.tools.catalogue import NO_WINNER, Judged, Reader, Row, Unnamed, text_of
 
 #: A comment may be one of these.
 _UNCLEAR = frozenset(("none", "both"))
@@ -47,7 +48,7 @@ def _answer(key: str, value: object) -> str:
     word = str(value or "").strip().lower()
     if word == "true":
         word = key.rpartition(".")[2].lower()
-    return "" if word in _UNCLEAR else WORDS.get(word, "")
+    return "" if word in _UNCLEAR else ANSWERS.get(word, "")
 
 
 READER = Reader(

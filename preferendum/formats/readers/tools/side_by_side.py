@@ -7,6 +7,7 @@ from typing import Any
 
 from preferendum.formats.answers import LETTERS
 from preferendum.formats.checks.complaints import Place
+from preferendum.formats.readers.headings import role_of
 from preferendum.formats.readers.tools.arena import is_machine
 from preferendum.formats.readers.tools.catalogue import NO_WINNER, Judged, Reader, Row, choice_of, text_of
 
@@ -15,7 +16,11 @@ _NOBODY = frozenset(("person", "people", "human", "humans", "crowd", "annotator"
 
 
 def _recognises(row: Row) -> bool:
-    return {"a", "b"} <= row.keys() and "winner" not in row and any(_is_verdict(key, row[key]) for key in row)
+    """One column of verdicts that is called an answer, or a column of annotators, makes a table of ours."""
+    verdicts = [key for key in row if _is_verdict(key, row[key])]
+    of_ours = [key for key in row if role_of(key) == "annotator" and key not in verdicts]
+    is_one = len(verdicts) == 1 and role_of(verdicts[0]) == "winner"
+    return {"a", "b"} <= row.keys() and "winner" not in row and bool(verdicts) and not of_ours and not is_one
 
 
 def _judgments(here: Place, row: Row, _columns: Mapping[str, str]) -> Iterator[Judged]:
