@@ -81,6 +81,9 @@ class Api:
         headers = {"Content-Type": f"application/{kind}", "Idempotency-Key": f'"{uuid.uuid4()}"'}
         return self._read(self._send("POST", path, body, headers))
 
+    def put(self, path: str, sent: bytes, kind: str) -> Row:
+        return self._read(self._send("PUT", path, sent, {"Content-Type": kind}))
+
     def _read(self, answer: bytes) -> Row:
         try:
             read: Row = json.loads(answer)
@@ -238,6 +241,11 @@ class Study:
     def participants(self) -> list[Row]:
         """The platform's participants with outcome and code, in order of arrival."""
         return self._all("participants/")
+
+    def put_demographics(self, table: bytes) -> Row:
+        """Store Prolific's demographic data (CSV); how many participants' are `stored`, and are not: `revoked`,
+        `expired`, `unknown`."""
+        return self._api.put(f"{self._here}annotators/demographics/", table, "text/csv")
 
     def recruitment(self) -> Row:
         """The platform that annotators come from: its `platform`, the `link` to give to it, and completion codes."""

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import threading
+from _thread import interrupt_main
 from collections import Counter
 from collections.abc import Callable, Iterator
 from decimal import Decimal
@@ -17,15 +18,18 @@ from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
 import pytest
+from django.db import connections
 
 from annotate import accounts, crowd, judging
-from annotate.models import Annotator, Assignment, Participation, Study
+from annotate import studies as verbs
+from annotate.models import Annotator, AnsweredQuestionnaire, Assignment, Participation, Study
 from preferendum import client
+from preferendum.cli import prolific
 from preferendum.cli.__main__ import evaluate, main
 from preferendum.cli.common import InputError
 from preferendum.cli.prolific import Bonuses
 from tests.annotate import making
-from tests.annotate.judging_study import judged
+from tests.annotate.judging_study import judged, prepare_pairs
 from tests.annotate.test_crowd import crowd_study, finished
 from tests.conftest import Web
 
@@ -50,6 +54,8 @@ class Platform(ThreadingHTTPServer):
         self.paid: Counter[str] = Counter()
         self.faults: list[tuple[str, object]] = []
         self.asked: list[tuple[str, str, Row]] = []
+        self.demographics = ""
+        self.before: dict[str, Callable[[], object]] = {}  # by path, what happens just then
 
     def show_bonuses(self) -> None:
         """Show what was paid, which takes a while."""
@@ -57,7 +63,7 @@ class Platform(ThreadingHTTPServer):
             self.submissions[key]["bonus_payments"] = [cents]
 
     def submit(self, person: str, code: str | None = "DONE1", status: str = "AWAITING REVIEW") -> str:
-        key = f"s{len(self.submissions):023d}"
+        key = f"a{len(self.submissions):023d}"
         self.submissions[key] = {
             "id": key, "study_id": "p1", "participant": person, "status": status, "entered_code": code,
             "bonus_payments": [], "return_requested": None, "started_at": "2026-11-01T10:00:00Z",
@@ -88,6 +94,7 @@ class Answer(BaseHTTPRequestHandler):
         if self.headers.get("Authorization") != f"Token {SECRET}":
             return self.refuse(401, "Authentication credentials were not provided.")
         platform.asked.append((self.command, path, body))
+        platform.before.pop(path, lambda: None)()
         fault = next((own for own in platform.faults if f"{self.command} {path}".endswith(own[0])), None)
         if fault:
             platform.faults.remove(fault)
@@ -117,6 +124,9 @@ class Answer(BaseHTTPRequestHandler):
             row.update(body)
         elif verb == "transition" and not self.transition(row, body):
             return None
+        elif verb == "demographic-export":
+            assert body == {"filters": []}
+            return self.send(200, "text/csv", platform.demographics.encode())
         elif verb == "request-return":
             assert body["request_return_reasons"]
             row["return_requested"] = "2026-11-28T12:00:00Z"
@@ -169,9 +179,11 @@ class Answer(BaseHTTPRequestHandler):
         self.say(status, {"error": {"status": status, "title": "Refused", "error_code": 1, "detail": why}})
 
     def say(self, status: int, answer: object) -> None:
-        content = json.dumps(answer).encode()
+        self.send(status, "application/json", json.dumps(answer).encode())
+
+    def send(self, status: int, kind: str, content: bytes) -> None:
         self.send_response(status)
-        self.send_header("Content-Type", "application/json")
+        self.send_header("Content-Type", kind)
         self.send_header("Content-Length", str(len(content)))
         self.end_headers()
         self.wfile.write(content)
@@ -397,6 +409,90 @@ def test_a_refusal_of_one_submission_holds_up_no_other(
     assert platform.submissions[keys[1]]["status"] == "APPROVED"
 
 
+def test_who_finishes_while_the_command_reads_is_not_asked_to_return(
+    run: Run, platform: Platform, study: Study, published: Row
+) -> None:
+    annotator = crowd.enter(study, HALF, "s")
+    judged(annotator)
+
+    def finish() -> None:
+        while isinstance(judging.draw(annotator), Assignment):
+            judged(annotator)
+        platform.submit(HALF)
+        connections.close_all()
+
+    platform.before["submissions/"] = finish
+    assert steps(run("--do"))[HALF][0] == "approve"
+
+
+def test_of_several_submissions_of_a_participant_none_is_approved_unseen(
+    run: Run, platform: Platform, study: Study, published: Row, rule: Path
+) -> None:
+    finished(study, DONE)
+    keys = [platform.submit(DONE), platform.submit(DONE), platform.submit(DONE, status="RETURNED")]
+    assert [step["do"] for step in run("--bonuses", str(rule), "--do")["steps"]] == ["(look)", "(look)"]
+    platform.submissions[keys[0]]["status"] = "APPROVED"
+    assert [step["do"] for step in run("--do")["steps"]] == ["(look)"]
+    platform.submissions[keys[1]]["status"] = "APPROVED"
+    run("--bonuses", str(rule), "--do")
+    platform.show_bonuses()
+    Path(f"{rule}.sent-1").unlink()
+    run("--bonuses", str(rule), "--do")
+    assert platform.paid == {keys[0]: 15}
+
+
+def test_who_is_rejected_by_hand_meanwhile_gets_nothing(
+    run: Run, platform: Platform, study: Study, published: Row, rule: Path
+) -> None:
+    finished(study, DONE)
+    key = platform.submit(DONE, status="APPROVED")
+    platform.before[f"submissions/{key}/"] = lambda: platform.submissions[key].update(status="REJECTED")
+    assert run("--bonuses", str(rule), "--do")["steps"] == []
+    assert platform.changes() == []
+
+
+def test_who_took_part_through_another_study_of_the_platform_is_not_paid_again(
+    run: Run, platform: Platform, study: Study, published: Row, rule: Path
+) -> None:
+    platform.studies["p2"] = published | {"id": "p2", "internal_name": ""}
+    first, second = platform.submit(DONE), platform.submit(DONE)
+    platform.submissions[second]["study_id"] = "p2"
+    crowd.enter(study, DONE, first)
+    finished(study, DONE)
+    Participation.objects.update(session=first)
+    run("p1", "--bonuses", str(rule), "--do")
+    Path(f"{rule}.sent-1").unlink()
+    for status in ("AWAITING REVIEW", "APPROVED"):
+        platform.submissions[second]["status"] = status
+        (said,) = run("p2", "--bonuses", str(rule), "--do")["steps"]
+        assert (said["do"], said["why"]) == ("(look)", f"Took part here in another submission, {first}")
+    assert platform.submissions[first]["status"] == "APPROVED"
+    assert platform.paid == {first: 15}
+
+
+def test_who_answered_practice_alone_is_not_rejected_as_empty(
+    run: Run, platform: Platform, study: Study, published: Row
+) -> None:
+    verbs.change_settings(study, making.owner(study), training=True)
+    study.refresh_from_db()
+    prepare_pairs(study, "training", 2)
+    annotator = crowd.enter(study, HALF, "s")
+    judged(annotator)
+    assert Annotator.objects.get(pk=annotator.pk).judged == 0
+    platform.submit(HALF, None)
+    assert steps(run("--reject-empty")) == {HALF: ("ask to return", "not finished")}
+
+
+def test_a_draft_that_leads_elsewhere_is_left_alone(run: Run, platform: Platform) -> None:
+    theirs = {"id": "p9", "status": "UNPUBLISHED", "external_study_url": "https://elsewhere/?a=1", "reward": 9}
+    platform.studies["p9"] = dict(theirs)
+    with pytest.raises(InputError, match="leads elsewhere"):
+        run("p9", "--do")
+    platform.studies["p9"]["external_study_url"] = ""
+    run("p9", "--do")
+    assert platform.studies["p9"]["completion_codes"]
+
+
 # Bonuses
 
 
@@ -475,11 +571,96 @@ def test_of_two_runs_at_once_one_pays(run: Run, platform: Platform, study: Study
     assert platform.paid == {key: 15}
 
 
+@pytest.mark.parametrize("other", ["bonus.json", "bonus[1].json", "mended.json"])
+def test_another_rule_beside_it_pays_nobody_again(
+    run: Run, platform: Platform, study: Study, published: Row, rule: Path, other: str
+) -> None:
+    finished(study, DONE)
+    key = platform.submit(DONE)
+    first = rule.rename(rule.with_name("bonus[1].json"))
+    run("--bonuses", str(first), "--do")
+    second = first.rename(rule.with_name(other))
+    (said,) = run("--bonuses", str(second), "--do")["steps"]
+    assert (said["do"], said["why"]) == ("(bonus sent before)", "noted in bonus[1].json.sent-1")
+    assert platform.paid == {key: 15}
+
+
+def test_a_copy_of_a_note_is_a_note(run: Run, platform: Platform, study: Study, published: Row, rule: Path) -> None:
+    finished(study, DONE)
+    key = platform.submit(DONE)
+    run("--bonuses", str(rule), "--do")
+    Path(f"{rule}.sent-1").rename(f"{rule}.sent-1.bak")
+    run("--bonuses", str(rule), "--do")
+    assert platform.paid == {key: 15}
+
+
+def test_stopped_before_the_order_it_notes_nothing(
+    run: Run, platform: Platform, study: Study, published: Row, rule: Path
+) -> None:
+    finished(study, DONE)
+    key = platform.submit(DONE)
+    platform.before["submissions/bonus-payments/"] = interrupt_main
+    with pytest.raises(KeyboardInterrupt):
+        run("--bonuses", str(rule), "--do")
+    assert not list(rule.parent.glob("*.sent-*"))
+    run("--bonuses", str(rule), "--do")
+    assert platform.paid == {key: 15}
+
+
+def test_another_rule_at_the_same_time_pays_nobody_again(
+    run: Run, platform: Platform, study: Study, published: Row, rule: Path
+) -> None:
+    finished(study, DONE)
+    key = platform.submit(DONE)
+    other = rule.with_name("other.json")
+    other.write_text(rule.read_text(encoding="utf-8"), encoding="utf-8")
+    platform.before["submissions/"] = lambda: run("--bonuses", str(other), "--do")
+    with pytest.raises(InputError, match=r"other.json.sent-1 is there by now"):
+        run("--bonuses", str(rule), "--do")
+    assert platform.paid == {key: 15}
+    assert [note.name for note in rule.parent.glob("*.sent-*")] == ["other.json.sent-1"]
+
+
+def test_bonuses_that_cannot_be_noted_are_paid_by_the_next_run(
+    run: Run, platform: Platform, study: Study, published: Row, rule: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    finished(study, DONE)
+    key = platform.submit(DONE)
+
+    def is_full(_descriptor: int) -> None:
+        raise OSError(28, "No space left on device")
+
+    with monkeypatch.context() as patched:
+        patched.setattr("preferendum.cli.prolific.os.fsync", is_full)
+        with pytest.raises(OSError, match="No space"):
+            run("--bonuses", str(rule), "--do")
+    assert not platform.paid
+    run("--bonuses", str(rule), "--do")
+    assert platform.paid == {key: 15}
+
+
+def test_many_bonuses_go_in_orders_that_the_platform_takes(
+    run: Run, platform: Platform, study: Study, published: Row, rule: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(prolific, "AT_ONCE", 2)
+    keys = []
+    for person in (DONE, NO_WORK, HALF):
+        finished(study, person)
+        keys.append(platform.submit(person))
+    platform.faults.append(("b1/pay/", "nothing"))
+    with pytest.raises(InputError, match=r"only if not, delete .*sent-2"):
+        run("--bonuses", str(rule), "--do")
+    assert platform.paid == {keys[0]: 15, keys[1]: 15}
+    Path(f"{rule}.sent-2").unlink()
+    run("--bonuses", str(rule), "--do")
+    assert platform.paid == dict.fromkeys(keys, 15)
+
+
 def test_a_rule_is_capped_and_rewards_passed_gold_pairs(
     run: Run, platform: Platform, study: Study, published: Row, rule: Path
 ) -> None:
     amounts = {"per_judgment": "0.015", "gold_passed": "1", "gold_share": "0.8", "most": "2"}
-    bonuses = Bonuses({name: Decimal(value) for name, value in amounts.items()}, frozenset(), rule)
+    bonuses = Bonuses({name: Decimal(value) for name, value in amounts.items()}, {}, rule, frozenset())
     assert bonuses.of({"judged": 7, "gold": None}) == Decimal("0.10")
     assert bonuses.of({"judged": 7, "gold": {"value": None}}) == Decimal("0.10")
     assert bonuses.of({"judged": 7, "gold": {"value": 0.79}}) == Decimal("0.10")
@@ -488,7 +669,16 @@ def test_a_rule_is_capped_and_rewards_passed_gold_pairs(
 
 
 @pytest.mark.parametrize(
-    "text", ['{"per_judgment": 0.05}', '{"most": 1, "x": 2}', '{"most": -1}', "[]", '{"most": NaN}']
+    "text",
+    [
+        '{"per_judgment": 0.05}',
+        '{"most": 1, "x": 2}',
+        '{"most": -1}',
+        "[]",
+        '{"most": NaN}',
+        '{"per_judgment": true, "most": 9}',
+        '{"gold_passed": 1, "gold_share": 80, "most": 9}',
+    ],
 )
 def test_a_rule_that_is_none_pays_nothing(
     run: Run, platform: Platform, study: Study, published: Row, rule: Path, text: str
@@ -497,6 +687,36 @@ def test_a_rule_that_is_none_pays_nothing(
     with pytest.raises(InputError, match="is no rule"):
         run("--bonuses", str(rule), "--do")
     assert platform.changes() == []
+
+
+# Demographic data
+
+
+def test_demographic_data_are_fetched_and_joined_to_annotators(
+    run: Run, platform: Platform, study: Study, published: Row, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    finished(study, DONE)
+    finished(study, NO_WORK)
+    platform.demographics = (
+        "Submission id,Participant id,Status,Completion code,Age,Sex\n"
+        f"s1,{DONE},APPROVED,DONE1,40,Female\ns2,{NO_WORK},APPROVED,DONE1,CONSENT_REVOKED,CONSENT_REVOKED\n"
+        f"s3,{STRANGER},RETURNED,,30,Male\n"
+    )
+    assert [step["do"] for step in run("--demographics")["steps"]] == ["join demographics"]
+    assert platform.changes() == []
+    with pytest.raises(InputError, match="read-only"):
+        run("--demographics", "--do")
+    _token, secret = accounts.create_token(making.owner(study), "joins")
+    monkeypatch.setenv("PREFERENDUM_TOKEN", secret)
+    (said,) = run("--demographics", "--do")["steps"]
+    assert said["why"] == "1 stored, 1 revoked, 0 expired, 1 unknown"
+    answered = AnsweredQuestionnaire.objects.get(questionnaire__place="platform")
+    assert answered.annotator.participation.person == DONE
+    assert answered.answers == {"Prolific: Age": 40.0, "Prolific: Sex": "Female"}
+
+
+def test_without_demographic_data_nothing_is_sent(run: Run, platform: Platform, study: Study, published: Row) -> None:
+    assert [step["do"] for step in run("--demographics", "--do")["steps"]] == ["(look)"]
 
 
 # Around

@@ -83,7 +83,10 @@ def _check(recruitment: Recruitment) -> None:
     if recruitment.check_session and not recruitment.session_parameter:
         raise invalid("session_parameter", _("To check the session, enter the name of its parameter."))
     if recruitment.platform == Recruitment.Platform.PROLIFIC and not recruitment.code_done:
-        message = _("Copy the completion code from Prolific. Without it, participants cannot show that they are done.")
+        message = _(
+            "Enter the completion code of the study on Prolific, or any code if “preferendum prolific” is to make the "
+            "study there. Without one, participants cannot show that they are done."
+        )
         raise invalid("code_done", message)
     codes = [code for name in CODES if (code := getattr(recruitment, name))]
     if len(set(codes)) < len(codes):

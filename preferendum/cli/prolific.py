@@ -9,9 +9,12 @@ from __future__ import annotations
 import argparse
 import json
 import os
-from collections.abc import Iterator, Mapping, Sequence
+import re
+from collections import Counter
+from collections.abc import Container, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from decimal import ROUND_DOWN, Decimal
+from itertools import count
 from pathlib import Path
 from typing import Any
 from urllib.parse import parse_qsl, urlsplit
@@ -22,7 +25,11 @@ from preferendum.client import PAGE, TOKEN, TRY_AGAIN, Api, ApiError, Row, Study
 
 THEIRS = "PROLIFIC_TOKEN"
 RULE = ("per_judgment", "gold_passed", "gold_share", "most")
+#: Submissions that we decide about, and that were accepted; to all others nothing is owed.
+OPEN = AWAITS, APPROVED = "AWAITING REVIEW", "APPROVED"
 SHORTEST_REJECTION = 100  # characters, as Prolific has it
+SUBMISSION = re.compile("[0-9a-f]{24}")  # which is the session that a participant brings in their link
+AT_ONCE = 200  # bonuses, the most that Prolific pays by an order
 EMPTY = (
     "You submitted this study, but no answer of yours has arrived: our records show that you opened it and did not "
     "judge a single pair of texts, so there is nothing that we could use."
@@ -69,11 +76,13 @@ class Step:
 
 @dataclass(frozen=True, slots=True)
 class Bonuses:
-    """The rule of a file, the submissions whose bonuses were sent by it, and the file to note the next ones in."""
+    """The rule of a `file`; the `notes` in its folder of bonuses that were sent, by any rule; and of each submission
+    that they name, the name of the note."""
 
     rule: Mapping[str, Decimal]
-    sent: frozenset[str]
-    note: Path
+    sent: Mapping[str, str]
+    file: Path
+    notes: frozenset[Path]
 
     def of(self, person: Row) -> Decimal:
         """What a participant gets, rounded down to whole cents."""
@@ -90,6 +99,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("study", metavar="STUDY-ADDRESS", help="as a browser shows it")
     parser.add_argument("theirs", metavar="PLATFORM-STUDY-ID", nargs="?", help="default: the one that this made")
     parser.add_argument("--do", action="store_true", help="do it (default: only show what would be done)")
+    parser.add_argument("--demographics", action="store_true", help="join what Prolific knows of participants")
     parser.add_argument("--bonuses", metavar="RULE.json", type=Path, help="pay bonuses by the rule in this file")
     group = parser.add_argument_group("a new draft on Prolific, which you publish there")
     group.add_argument("--places", metavar="N", type=positive, help="participants")
@@ -115,6 +125,7 @@ def run(options: argparse.Namespace) -> Output:
         theirs = _found(prolific, study.address, options.theirs)
         steps = list(_drafted(prolific, study, ours, theirs, options))
         if theirs and theirs["status"] != "UNPUBLISHED":
+            steps += _joined(prolific, study, theirs, options) if options.demographics else ()
             steps += _reviewed(prolific, study, ours, theirs, options)
     except (ApiError, ValueError) as refused:
         raise InputError(str(refused)) from refused
@@ -153,14 +164,17 @@ def _drafted(
         yield Step("make a draft", amount=Decimal(options.reward * options.places) / 100, why=ours["link"])
         return
     unknown = codes.keys() - {own["code"] for own in theirs.get("completion_codes") or ()}
-    if theirs["status"] == "UNPUBLISHED":
+    leads = (theirs.get("external_study_url") or "").partition("?")[0]
+    is_draft = theirs["status"] == "UNPUBLISHED"
+    may_lead_elsewhere = is_draft and (not leads or theirs.get("internal_name") == study.address)
+    if leads != ours["link"].partition("?")[0] and not may_lead_elsewhere:
+        raise InputError(f"Study {theirs['id']} on Prolific is not of this one: it leads elsewhere")
+    if is_draft:
         if unknown or any(theirs.get(name) != value for name, value in sent.items()):
             if options.do:
                 changed = sent | {"completion_codes": completion}
                 prolific.change(f"studies/{theirs['id']}/", changed, "PATCH", is_repeatable=True)
             yield Step("change the draft", why=ours["link"])
-    elif theirs["external_study_url"].partition("?")[0] != ours["link"].partition("?")[0]:
-        raise InputError(f"Study {theirs['id']} on Prolific is not of this one: it leads elsewhere")
     elif unknown:
         yield Step("(look)", why=f"Prolific does not know these completion codes: {', '.join(sorted(unknown))}")
 
@@ -176,33 +190,76 @@ def _described(study: Study) -> Row:
     }
 
 
+def _joined(prolific: Prolific, study: Study, theirs: Row, options: argparse.Namespace) -> Iterator[Step]:
+    """Have Prolific export what it knows of participants, without filters, and send it to our server as it is."""
+    why = "What Prolific knows of participants becomes answers of theirs"
+    if options.do:
+        table = prolific.change(f"studies/{theirs['id']}/demographic-export/", {"filters": []}, is_repeatable=True)
+        if not table.strip():
+            yield Step("(look)", why="Prolific exports no demographic data of this study")
+            return
+        counts = study.put_demographics(table)
+        why = ", ".join(f"{counts[name]} {name}" for name in ("stored", "revoked", "expired", "unknown"))
+    yield Step("join demographics", why=why)
+
+
 def _reviewed(prolific: Prolific, study: Study, ours: Row, theirs: Row, options: argparse.Namespace) -> list[Step]:
     """Decide about each submission that awaits it, then pay."""
     bonuses = _bonuses(options.bonuses) if options.bonuses else None
+    rows = [row for row in prolific.rows("submissions/", study=theirs["id"], page_size=100) if _status(row) in OPEN]
+    numbers = Counter(row.get("participant_id") for row in rows)
+    wanted = [row["id"] for row in rows if bonuses or _status(row) == AWAITS]
+    submissions = [prolific.get(f"submissions/{key}/") for key in wanted]
+    # Read last: a participant who finished meanwhile would look as if they had not.
     people = {person["person"]: person for person in study.participants()}
     codes = {ours["code_done"], ours["code_no_work"], ours["code_screened_out"]}
     reward = Decimal(str(theirs["reward"])) / 100
     steps, paid = [], []
-    for row in prolific.rows("submissions/", study=theirs["id"], page_size=100):
-        status = row["status"].replace("_", " ").upper()
-        if status != "AWAITING REVIEW" and not (bonuses and status == "APPROVED"):
-            continue
-        submission = prolific.get(f"submissions/{row['id']}/")
-        if theirs["id"] not in (submission["study_id"], submission.get("parent_study_id")):
+    for submission in submissions:
+        status = _status(submission)  # as it is by now
+        if status not in OPEN or theirs["id"] not in (submission["study_id"], submission.get("parent_study_id")):
             continue
         person = people.get(submission["participant"])
-        if status == "AWAITING REVIEW":
-            steps.append(_decided(submission, person, codes, reward, options))
-        if bonuses and person and not person["excluded_at"] and (status == "APPROVED" or steps[-1].do == "approve"):
+        session = person["session"] if person else ""
+        # From another study on Prolific, or before they returned it: we know of a participant's last one alone.
+        is_other = bool(SUBMISSION.fullmatch(session)) and session != submission["id"]
+        other = f"Took part here in another submission, {session}"
+        if status == AWAITS:
+            step = _decided(submission, person, codes, reward, options)
+            if step.do == "approve" and (is_other or numbers[step.participant] > 1):
+                why = other if is_other else "Has several submissions, and took part here once"
+                step = replace(step, do="(look)", amount=None, why=why)
+            steps.append(step)
+        elif bonuses and is_other:
+            steps.append(Step("(look)", submission["participant"], submission["id"], why=other))
+        if not (bonuses and person) or person["excluded_at"] or is_other:
+            continue
+        if status == APPROVED or steps[-1].do == "approve":
             paid.append(_bonus(submission, person, bonuses))
+    paid = _one_each(paid)
     if options.do:
         steps = [_done(prolific, step) for step in steps]
         refused = {step.submission for step in steps if step.do == "(refused)"}
         paid = [step for step in paid if step.submission not in refused]
         due = {step.submission: step.amount for step in paid if step.do == "bonus" and step.amount}
         if bonuses and due:
-            _pay(prolific, theirs["id"], due, bonuses.note)
+            _pay(prolific, theirs["id"], due, bonuses)
     return steps + [step for step in paid if step.amount]
+
+
+def _status(row: Row) -> str:
+    return str(row["status"]).replace("_", " ").upper()
+
+
+def _one_each(bonuses: Sequence[Step]) -> list[Step]:
+    """The bonuses, one for each participant, however many submissions they have."""
+    had = {own.participant for own in bonuses if own.do != "bonus"}
+    kept: list[Step] = []
+    for own in bonuses:
+        if own.do != "bonus" or own.participant not in had:
+            kept.append(own)
+            had.add(own.participant)
+    return kept
 
 
 def _decided(submission: Row, person: Row | None, codes: set[str], reward: Decimal, options: Any) -> Step:
@@ -220,9 +277,9 @@ def _decided(submission: Row, person: Row | None, codes: set[str], reward: Decim
         return Step("approve", **about, record=person["outcome"], amount=reward)
     elif person["outcome"] == "no_work":
         record, why = "no work left", "There was no work left in this study when you came."
-    elif person["outcome"] == "screened_out":  # by practice, for which nobody is rejected
-        record, why = "screened out", "Your answers to the practice did not match often enough."
-    elif person["judged"]:
+    elif person["outcome"] == "screened_out":  # by practice or many skips, or excluded for a time: none is rejected
+        record, why = "screened out", "Your part in this study ended early, as its last page told you."
+    elif person["judged"] or person["answered_at"]:
         record, why = "not finished", "You did not reach the end of the study."
     else:
         record, why = "no answer", "No answer of yours has arrived."
@@ -259,46 +316,78 @@ def _bonus(submission: Row, person: Row, bonuses: Bonuses) -> Step:
     paid = submission.get("bonus_payments") or ()
     do = "(bonus paid)" if paid else "(bonus sent before)" if submission["id"] in bonuses.sent else "bonus"
     amount = Decimal(str(sum(paid))) / 100 if paid else bonuses.of(person)
-    return Step(do, submission["participant"], submission["id"], f"{person['judged']} judgments", amount)
+    why = f"noted in {bonuses.sent[submission['id']]}" if do == "(bonus sent before)" else ""
+    return Step(do, submission["participant"], submission["id"], f"{person['judged']} judgments", amount, why=why)
 
 
 def _bonuses(file: Path) -> Bonuses:
     """The rule, and what was sent by it. Raises `InputError`."""
     try:
         read = json.loads(file.read_text(encoding="utf-8"), parse_float=Decimal)
-        rule = {name: Decimal(value) for name, value in read.items()}
-        fits = rule.keys() <= set(RULE) and "most" in rule and all(0 <= amount < 1000 for amount in rule.values())
+        rule = {name: Decimal(value) for name, value in read.items() if not isinstance(value, bool)}
+        fits = (
+            read.keys() == rule.keys() <= set(RULE)
+            and "most" in rule
+            and all(0 <= amount < 1000 for amount in rule.values())
+            and rule.get("gold_share", 0) <= 1
+        )
     except (ValueError, AttributeError, TypeError, ArithmeticError):
         fits = False
     if not fits:
         example = '{"per_judgment": 0.05, "most": 2}'
-        raise InputError(f"{file} is no rule such as {example}: {', '.join(RULE)} are from 0 on; “most” is needed")
-    notes = list(file.parent.glob(f"{file.name}.sent-*"))
-    sent = [line.partition(",")[0] for note in notes for line in note.read_text(encoding="utf-8").splitlines()]
-    number = max((int(note.name.rpartition("-")[2]) for note in notes), default=0) + 1
-    return Bonuses(rule, frozenset(sent), file.with_name(f"{file.name}.sent-{number}"))
+        bounds = f"{', '.join(RULE)} are from 0 on and below 1000, a share up to 1; “most” is needed"
+        raise InputError(f"{file} is no rule such as {example}: {bounds}")
+    notes = _notes(file)
+    lines = [(note.name, line) for note in sorted(notes) for line in note.read_text(encoding="utf-8").splitlines()]
+    sent = {line.partition(",")[0]: name for name, line in lines}
+    return Bonuses(rule, sent, file, notes)
 
 
-def _pay(prolific: Prolific, study: str, due: Mapping[str, Decimal], note: Path) -> None:
+def _notes(file: Path) -> frozenset[Path]:
+    return frozenset(file.parent.glob("*.sent-*"))
+
+
+def _pay(prolific: Prolific, study: str, due: Mapping[str, Decimal], bonuses: Bonuses) -> None:
+    """Order the bonuses, as many at once as Prolific takes. Raises `InputError` where another run does the same."""
+    # Next to those that were read: where another run has noted bonuses since, this one must fail.
+    names = (bonuses.file.with_name(f"{bonuses.file.name}.sent-{number}") for number in count(1))
+    free = (name for name in names if name not in bonuses.notes)
+    rows, notes = list(due.items()), set(bonuses.notes)
+    for begin in range(0, len(rows), AT_ONCE):
+        note = next(free)
+        notes.add(note)
+        _order(prolific, study, dict(rows[begin : begin + AT_ONCE]), note, notes)
+
+
+def _order(prolific: Prolific, study: str, due: Mapping[str, Decimal], note: Path, notes: Container[Path]) -> None:
     """Note the bonuses, then send them once. The note is removed only where nothing can have been paid."""
     lines = "".join(f"{submission},{amount}\n" for submission, amount in due.items())
+    busy = "{} is there by now: another run pays these bonuses"
     try:
-        with note.open("x", encoding="utf-8") as file:
+        file = note.open("x", encoding="utf-8")
+    except FileExistsError:
+        raise InputError(busy.format(note)) from None
+    try:
+        with file:
             file.write(lines)
             file.flush()
             os.fsync(file.fileno())
-    except FileExistsError:
-        raise InputError(f"{note} is there by now: another run pays these bonuses") from None
-    try:
+        if hasattr(os, "O_DIRECTORY"):  # without its name on the disk, the note is lost with the power
+            folder = os.open(note.parent, os.O_DIRECTORY)
+            os.fsync(folder)
+            os.close(folder)
+        if others := [other for other in _notes(note) if other not in notes]:  # by another rule in this folder
+            raise InputError(busy.format(others[0]))
         wanted = {"study_id": study, "csv_bonuses": lines}
         made = json.loads(prolific.change("submissions/bonus-payments/", wanted))
+        order = f"bulk-bonus-payments/{made['id']}/pay/"
         if Decimal(str(made["amount"])) != 100 * sum(due.values()):
             raise InputError(f"Prolific makes {made['amount']} of {100 * sum(due.values())} cents; nothing is paid")
-    except Exception:  # to set bonuses up pays nothing
+    except BaseException:  # to set bonuses up pays nothing
         note.unlink()
         raise
     try:
-        prolific.change(f"bulk-bonus-payments/{made['id']}/pay/", {})
+        prolific.change(order, {})
     except ApiError as error:
         if 400 <= error.status < 500:
             note.unlink()
@@ -324,7 +413,8 @@ COMMAND = Command(
     name="prolific",
     help="recruit, review and pay a study's participants on Prolific",
     description="Makes the study's draft on Prolific or brings it up to date; approves submissions or asks for their "
-    "return by our records; pays bonuses. Without --do it only shows all of it; what is done is not done again. "
+    "return by our records; pays bonuses; joins demographic data. Without --do it only shows all of it; what is done "
+    "is not done again. "
     f"Your token of our server is read from {TOKEN}, that of Prolific from {THEIRS}; our server never sees the latter.",
     add_arguments=add_arguments,
     run=run,

@@ -4,18 +4,18 @@ from __future__ import annotations
 
 import pytest
 
+from annotate.models import Study
 from annotate.reports import annotators
 from evaluation import tasks
 from tests.annotate import making, scored
-from tests.annotate.everything import program
+from tests.annotate.everything import program, study_once
 
 COVERAGE = ("sentences", "judged", "pairs", "judgments", "parts", "strong_components")
 
 pytestmark = pytest.mark.django_db
 
 
-@pytest.fixture
-def study():
+def examined_study() -> Study:
     made = scored.scored_study(judgments_per_pair=3, smooth="none")
     scored.judge(made, ("rain", "d1:0", "d1:1", "b"), ("rain", "d2:2", "d1:0", "a"), pseudonym="bob")
     assert tasks.catch_up(made.pk) == {}
@@ -24,6 +24,9 @@ def study():
         tasks.examine_topic(topic.pk)
     tasks.examine_study(made.pk)
     return made
+
+
+made_study, study = study_once(examined_study)
 
 
 def test_judges_agreement_and_examination_say_what_the_pages_say(study) -> None:

@@ -59,10 +59,12 @@ class ParticipantSerializer(serializers.ModelSerializer[Participation]):
     """One person of the platform: how it ended, and what a payment may depend on; no pseudonym.
 
     `judged`: their answers, to gold pairs and repeats, too. `gold`: how often it was the one expected of a gold pair;
-    null before the worker has counted. `finished_at`: when they had judged all that was wanted of them.
+    null before the worker has counted. `answered_at`: when they last judged a pair, in practice, too. `finished_at`:
+    when they had judged all that was wanted of them.
     """
 
     judged = serializers.IntegerField(source="annotator.judged")
+    answered_at = serializers.DateTimeField(source="annotator.judged_at", allow_null=True)
     finished_at = serializers.DateTimeField(source="annotator.finished_at", allow_null=True)
     excluded_at = serializers.DateTimeField(source="annotator.excluded_at", allow_null=True)
     gold = serializers.SerializerMethodField()
@@ -70,7 +72,7 @@ class ParticipantSerializer(serializers.ModelSerializer[Participation]):
     class Meta:
         model = Participation
         own = ["person", "session", "outcome", "code", "entered_at", "left_at"]
-        fields = [*own, "judged", "finished_at", "excluded_at", "gold"]
+        fields = [*own, "judged", "answered_at", "finished_at", "excluded_at", "gold"]
         read_only_fields = fields
 
     @extend_schema_field(ShareSerializer(allow_null=True))

@@ -27,11 +27,14 @@ COLUMNS = ("person", "session", "outcome", "code", "entered_at", "left_at")
 @require_http_methods(["GET", "HEAD", "POST"])
 def study_recruitment(request: HttpRequest, study: Study) -> HttpResponse:
     """Set how participants are recruited; the link for the platform can be copied."""
+    before = crowd.recruitment_of(study).consent_version
     form = RecruitmentForm(request.POST or None, instance=crowd.recruitment_of(study))
     if form.is_valid():
         with refusals_shown(form):
-            crowd.recruit(study, user_of(request), **form.cleaned_data)
-            messages.success(request, _("Saved. New participants see the new version."))
+            saved = crowd.recruit(study, user_of(request), **form.cleaned_data)
+            has_new_text = saved.consent and saved.consent_version > before
+            new_text = _("Saved. Whoever opens their link from now on agrees to the new text first.")
+            messages.success(request, new_text if has_new_text else _("Saved."))
             return redirect("study_recruitment", study_id=study.pk)
     recruitment = crowd.recruitment_of(study)
     return page(
