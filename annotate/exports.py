@@ -15,6 +15,7 @@ from django.db.models import Prefetch
 from django.http import FileResponse, Http404
 from django.utils.text import slugify
 
+from annotate import webhooks
 from annotate.access import may
 from annotate.audit_log import note
 from annotate.database.snapshot import snapshot
@@ -23,6 +24,7 @@ from annotate.models import (
     Annotator,
     AnsweredQuestionnaire,
     Assignment,
+    Delivery,
     Export,
     Fit,
     GoldPair,
@@ -124,10 +126,20 @@ def write_export(export: Export) -> None:
         digest = hashlib.file_digest(file, "sha256").hexdigest()
         file.seek(0)
         name = export.file.storage.save(f"exports/{export.key}.zip", File(file))
-    written = Export.objects.filter(pk=export.pk, state=State.WAITING)
-    if not written.update(state=State.READY, file=name, sha256=digest, problem=""):
+    if not _is_ready(export, file=name, sha256=digest):
         export.file.storage.delete(name)
     export.refresh_from_db()
+
+
+@transaction.atomic
+def _is_ready(export: Export, **written: str) -> bool:
+    """Publish the file that was written, and tell webhooks; False if it is not waited for any more."""
+    Study.objects.select_for_update(no_key=True).filter(pk=export.study_id).values_list("pk").first()
+    waiting = Export.objects.filter(pk=export.pk, state=State.WAITING)
+    if not waiting.update(state=State.READY, problem="", **written):
+        return False
+    webhooks.announce(export.study, Delivery.Event.EXPORT, export=str(export.key))
+    return True
 
 
 def make_anew(study: Study) -> None:

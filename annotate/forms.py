@@ -12,7 +12,7 @@ from django.core.exceptions import ValidationError
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, ngettext
 
-from annotate import crowd
+from annotate import accounts, crowd
 from annotate.imports import baselines, simulated
 from annotate.models import (
     GoldPair,
@@ -24,6 +24,7 @@ from annotate.models import (
     SourceDocument,
     Study,
     Topic,
+    Webhook,
 )
 from annotate.refusal import Refusal
 from annotate.reports import finding
@@ -38,10 +39,11 @@ if TYPE_CHECKING:  # the class takes no parameter at run time
     StudyModelForm = forms.ModelForm[Study]
     InvitationModelForm = forms.ModelForm[Invitation]
     RecruitmentModelForm = forms.ModelForm[Recruitment]
+    WebhookModelForm = forms.ModelForm[Webhook]
     SentenceChoiceField = forms.ModelChoiceField[Item]
 else:
     SentenceChoiceField = forms.ModelChoiceField
-    StudyModelForm = InvitationModelForm = RecruitmentModelForm = forms.ModelForm
+    StudyModelForm = InvitationModelForm = RecruitmentModelForm = WebhookModelForm = forms.ModelForm
 
 SHOWN = 60
 #: The messages of values beyond a bound, by their codes.
@@ -115,7 +117,7 @@ class OwnPasswordForm(forms.Form):
         self.user = user
 
     def clean_password(self) -> str:
-        if not self.user.check_password(self.cleaned_data["password"]):
+        if not accounts.is_own_password(self.user, self.cleaned_data["password"]):
             raise ValidationError(_("This is not your password."))
         return str(self.cleaned_data["password"])
 
@@ -415,6 +417,15 @@ class InvitationForm(InvitationModelForm):
         labels = dict(Membership.Role.choices)
         self.fields["role"].choices = [(role, labels[role]) for role in roles]  # type: ignore[attr-defined]
         self.fields["role"].help_text = _("Annotators do not need an account. All others must sign in.")
+
+
+class WebhookForm(WebhookModelForm):
+    """A webhook."""
+
+    class Meta:
+        model = Webhook
+        fields = ("address", "agreement_below")
+        widgets = {"address": forms.URLInput(attrs={"dir": "ltr"})}
 
 
 class RecruitmentForm(AnsweringForm, RecruitmentModelForm):

@@ -17,7 +17,7 @@ from django.db import IntegrityError, transaction
 from django.db.models import Count
 from django.utils.translation import gettext as _
 
-from annotate import access, audit_log, crowd, exports, imports, judging, members
+from annotate import access, audit_log, crowd, exports, imports, judging, members, webhooks
 from annotate.audit_log import note
 from annotate.database import append_only
 from annotate.database.snapshot import snapshot
@@ -25,6 +25,7 @@ from annotate.imports import written
 from annotate.models import (
     Assignment,
     AuditEntry,
+    Delivery,
     Export,
     Item,
     ItemSet,
@@ -238,15 +239,19 @@ def _compare_what_there_is(study: Study) -> None:
     imports.keep_in_step(study, topics.values_list("pk", flat=True))
 
 
-def close_if_decided(study_id: int, differences: Collection[Difference], *, by_summaries: bool = False) -> None:
-    """Close an open study that closes automatically, once the stop rule has a verdict on every pair of its systems: by
-    answers about summaries, if it asks for any."""
-    wanted = Study.objects.filter(state=Study.State.OPEN, stop_rule=True, closes_when_decided=True)
-    wanted = wanted.exclude(compares="sentences") if by_summaries else wanted.filter(compares="sentences")
-    study = wanted.filter(pk=study_id).first()
-    if study is None or not differences or any(difference.planned_share is None for difference in differences):
+def conclude_verdicts(study_id: int, differences: Collection[Difference], *, by_summaries: bool = False) -> None:
+    """Conclude whether a study is decided, once it was ranked: whether the stop rule has a verdict on every pair of its
+    systems, by answers about summaries, if it asks for any. Webhooks hear of it, and it closes if it is to."""
+    ruled = Study.objects.filter(stop_rule=True)
+    ruled = ruled.exclude(compares="sentences") if by_summaries else ruled.filter(compares="sentences")
+    study = ruled.filter(pk=study_id).first()
+    if study is None:
         return
-    if all(difference.verdict(study.equal_within) in ("apart", "equal") for difference in differences):
+    is_decided = bool(differences) and all(
+        own.planned_share is not None and own.verdict(study.equal_within) in ("apart", "equal") for own in differences
+    )
+    webhooks.conclude(study, Delivery.Event.DECIDED, lambda: is_decided)
+    if is_decided and study.closes_when_decided and study.state == Study.State.OPEN:
         set_state(study, None, Study.State.CLOSED)
 
 

@@ -27,6 +27,7 @@ from annotate.models import (
     System,
     Topic,
     Upload,
+    Webhook,
     WhatIfQuestion,
 )
 from annotate.models.study import sum_of_topics
@@ -84,7 +85,7 @@ class Kind:
     behind: Callable[[], QuerySet[Any, Any]]
     key: str = "pk"
     study: str = "study_id"
-    large: Exists | None = None
+    large: Exists | Value | None = None
     rest: timedelta = timedelta()
     patience: float = 0.0
     idle: bool = False
@@ -163,6 +164,8 @@ def _jobs(jobs: QuerySet[Any]) -> Any:
     return jobs.annotate(wanted=Value(0))
 
 
+#: A receiver that is slow must hold up no quick work, and takes a small part of the time of long work.
+SENT: Mapping[str, Any] = {"large": Value(True), "patience": 20.0}
 LARGE_TOPIC = Exists(Item.objects.filter(item_set=OuterRef("pk"), position__gte=MANY_SENTENCES).order_by())
 LARGE_STUDY = Exists(System.objects.filter(study=OuterRef("pk")).order_by()[MANY_SYSTEMS:])
 
@@ -171,6 +174,7 @@ JOBS = (
     Kind("write_export", "export", lambda: _jobs(Export.waiting())),
     Kind("answer_what_if", "what_if", lambda: WhatIfQuestion.waiting().annotate(wanted=F("done"))),
     Kind("forecast_study", "forecast", lambda: Forecast.waiting().annotate(wanted=F("done"))),
+    Kind("send_webhook", "webhook", lambda: _jobs(Webhook.objects.due()), **SENT),
 )
 TOPICS = (
     Kind("cut_topic", "topic", lambda: _topics(Topic.objects.uncut())),
@@ -306,11 +310,6 @@ def _look(but: Collection[int]) -> Agenda:
         others = [work for work in others if work.task not in AFTER_TOPICS]
     first, rest = topics[:TOPICS_BEFORE_RANKING], topics[TOPICS_BEFORE_RANKING:]
     return Agenda((*jobs, *first, *rankings, *rest, *others), tuple(seen.running), owners)
-
-
-def find_work() -> list[Work]:
-    """Work that may start, in order."""
-    return list(look().waiting)
 
 
 class _Look:

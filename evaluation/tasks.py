@@ -32,7 +32,7 @@ from annotate.models import (
     WhatIfQuestion,
 )
 from annotate.reports.study import BUSY, is_busy
-from evaluation import agenda, forecasting, records
+from evaluation import agenda, forecasting, records, sending
 from evaluation.attempts import TASKS, TOO_LONG, Tell, task, tell_the_log
 from evaluation.cache import Cache
 from evaluation.simulating import simulate
@@ -528,6 +528,12 @@ def _answer_about_win_rates(question: WhatIfQuestion, but: Sequence[int], also: 
 def _standings_of(compared: records.ComparedSummaries) -> list[Standing]:
     """What all topics together say of the systems; nothing where no answer counts."""
     return [win_rates(compared.answers, compared.has).standing] if len(compared.answers) else []
+
+
+@task()
+def send_webhook(webhook_id: int) -> None:
+    """Send what is due to a webhook."""
+    _take_turn(sending.send_due(webhook_id), TURN)
 
 
 @task(_give_up(Forecast))

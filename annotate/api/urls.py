@@ -18,6 +18,7 @@ from annotate.api.views import (
     results,
     studies,
     texts,
+    webhooks,
 )
 
 register_converter(Id, "id")
@@ -73,6 +74,10 @@ urlpatterns = [
     path(f"{STUDY}exports/", files.Exports.as_view(), name="api_exports"),
     path(f"{STUDY}exports/<uuid:key>/", files.OneExport.as_view(), name="api_export"),
     path(f"{STUDY}exports/<uuid:key>/file/", files.ExportFile.as_view(), name="api_export_file"),
+    path(f"{STUDY}webhooks/", webhooks.Webhooks.as_view(), name="api_webhooks"),
+    path(f"{STUDY}webhooks/<id:webhook_id>/", webhooks.OneWebhook.as_view(), name="api_webhook"),
+    path(f"{STUDY}webhooks/<id:webhook_id>/secret/", webhooks.Secret.as_view(), name="api_webhook_secret"),
+    path(f"{STUDY}webhooks/<id:webhook_id>/deliveries/", webhooks.Deliveries.as_view(), name="api_deliveries"),
     path(f"{STUDY}annotators/figures/", annotators.AnnotatorFigures.as_view(), name="api_annotator_figures"),
     path(f"{STUDY}recruitment/", annotators.OneRecruitment.as_view(), name="api_recruitment"),
     path(f"{STUDY}participants/", annotators.Participants.as_view(), name="api_participants"),

@@ -13,7 +13,7 @@ from django.db.models import Max
 from django.utils import timezone
 
 from annotate import judging
-from annotate.database.rows import add
+from annotate.database.rows import add, recount
 from annotate.imports import compared
 from annotate.imports.holding import hold
 from annotate.imports.memory import refuse_large_topics
@@ -105,6 +105,7 @@ def store_topics(study: Study, bundle: formats.Bundle, upload: Upload | None = N
     store_metric_scores(row for topic_id, summary in summaries for row in _metrics_of(topic_id, summary))
     compared.keep_in_step(study, list(keys.values()), upload=upload)
     compared.open_judged(study, [(preference.topic, preference.of) for preference in bundle.preferences], upload)
+    recount(Topic, ItemSet, Item, Summary)
     return topics
 
 

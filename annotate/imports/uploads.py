@@ -31,7 +31,7 @@ from django.utils import timezone
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
-from annotate import judging
+from annotate import judging, webhooks
 from annotate.audit_log import note
 from annotate.database import durability
 from annotate.imports import kept
@@ -42,7 +42,7 @@ from annotate.imports.repeated import without_stored
 from annotate.imports.replacing import compare, refuse_again
 from annotate.imports.store import cut_bundle, remove_topics, store_late, store_topics
 from annotate.judging import what_if
-from annotate.models import ItemSet, Reference, Removal, SourceDocument, Study, Summary, Topic, Upload
+from annotate.models import Delivery, ItemSet, Reference, Removal, SourceDocument, Study, Summary, Topic, Upload
 from annotate.models.corpus import upload_path
 from annotate.refusal import Refusal, invalid
 from preferendum import formats
@@ -175,7 +175,11 @@ def process(upload: Upload) -> None:
     except formats.Refused as refused:
         complaints = [dataclasses.asdict(complaint) for complaint in refused.complaints]
         is_open = upload.table and not upload.table["is_certain"]
-        _move(upload, [upload.state], State.ASKED if is_open else State.REFUSED, complaints=complaints)
+        with transaction.atomic():
+            is_there = hold(upload.study_id)
+            moved = _move(upload, [upload.state], State.ASKED if is_open else State.REFUSED, complaints=complaints)
+            if is_there and moved and not is_open:
+                webhooks.announce(upload.study, Delivery.Event.REFUSED, upload=str(upload.key))
 
 
 def _read(upload: Upload) -> None:

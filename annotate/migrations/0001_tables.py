@@ -156,15 +156,6 @@ class Migration(migrations.Migration):
             },
         ),
         migrations.CreateModel(
-            name='SecondFactor',
-            fields=[
-                ('user', models.OneToOneField(on_delete=django.db.models.deletion.CASCADE, primary_key=True, related_name='second_factor', serialize=False, to=settings.AUTH_USER_MODEL)),
-                ('secret', models.CharField(max_length=64)),
-                ('used_step', models.BigIntegerField()),
-                ('recovery', models.JSONField(default=list)),
-            ],
-        ),
-        migrations.CreateModel(
             name='Upload',
             fields=[
                 ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
@@ -793,6 +784,38 @@ class Migration(migrations.Migration):
             options={
                 'verbose_name_plural': 'utilities',
                 'constraints': [models.UniqueConstraint(fields=('sentence', 'scored_by'), name='utility_once_a_sentence')],
+            },
+        ),
+        migrations.CreateModel(
+            name='Webhook',
+            fields=[
+                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
+                ('address', models.CharField(help_text='Where a program of yours listens, such as https://example.org/hook.', max_length=500, verbose_name='address')),
+                ('secret', models.CharField(editable=False, max_length=80)),
+                ('agreement_below', models.FloatField(blank=True, help_text='Sent once Krippendorff’s α is surely below this, with its whole interval. If empty, never.', null=True, validators=[annotate.models.study.finite, django.core.validators.MinValueValidator(-1.0), django.core.validators.MaxValueValidator(1.0)], verbose_name='agreement below')),
+                ('holds', models.JSONField(default=list, editable=False)),
+                ('created_at', models.DateTimeField(auto_now_add=True)),
+                ('study', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='webhooks', to='annotate.study')),
+            ],
+        ),
+        migrations.CreateModel(
+            name='Delivery',
+            fields=[
+                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
+                ('key', models.UUIDField(default=uuid.uuid4, editable=False, unique=True)),
+                ('event', models.CharField(choices=[('study.decided', 'all systems are decided'), ('quota.reached', 'all planned judgments are in'), ('agreement.below', 'agreement is below the bound'), ('export.ready', 'an export is ready'), ('upload.refused', 'an upload was refused'), ('webhook.test', 'a test')], max_length=20)),
+                ('body', models.TextField()),
+                ('state', models.CharField(choices=[('waiting', 'not delivered yet'), ('delivered', 'delivered'), ('given up', 'given up')], default='waiting', max_length=10)),
+                ('attempts', models.PositiveSmallIntegerField(default=0)),
+                ('outcome', models.CharField(blank=True, max_length=12)),
+                ('created_at', models.DateTimeField()),
+                ('due_at', models.DateTimeField()),
+                ('tried_at', models.DateTimeField(null=True)),
+                ('webhook', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='deliveries', to='annotate.webhook')),
+            ],
+            options={
+                'verbose_name_plural': 'deliveries',
+                'indexes': [models.Index(condition=models.Q(('state', 'waiting')), fields=['webhook'], name='delivery_waiting')],
             },
         ),
         migrations.CreateModel(

@@ -1,6 +1,6 @@
 """The tables, one file a writer."""
 
-from annotate.models.account import AccountName, AccountSession, SecondFactor, Token
+from annotate.models.account import AccountName, AccountSession, Token
 from annotate.models.analysis import Result
 from annotate.models.answered import AnsweredRequest
 from annotate.models.audit_log import AuditEntry
@@ -39,5 +39,6 @@ from annotate.models.preparation import ItemSetProgress, Suggestion
 from annotate.models.removal import Removal
 from annotate.models.result import AnnotatorReport, Fit, Ranking, Score, ScoredBy, SystemScore, Utility
 from annotate.models.study import Study
+from annotate.models.webhook import Delivery, Webhook
 from annotate.models.what_if import WhatIfQuestion
 from annotate.models.worker import Claim, WorkerPulse

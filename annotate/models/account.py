@@ -37,24 +37,6 @@ class AccountSession(models.Model):
         return f"{self.created_at} {self.browser}"
 
 
-class SecondFactor(models.Model):
-    """An account's second factor. Written by annotate.second_factor.
-
-    `secret` is shared with an app, in base 32; codes of steps up to `used_step` are no longer valid. `recovery`:
-    SHA-256 digests of the recovery codes that are left.
-    """
-
-    user: models.OneToOneField[Any, Any] = models.OneToOneField(
-        settings.AUTH_USER_MODEL, on_delete=models.CASCADE, primary_key=True, related_name="second_factor"
-    )
-    secret = models.CharField(max_length=64)
-    used_step = models.BigIntegerField()
-    recovery = models.JSONField(default=list)
-
-    def __str__(self) -> str:
-        return f"{self.user} with {len(self.recovery)} recovery codes"
-
-
 class Token(models.Model):
     """A person's key to the API, kept as a hash only and shown once; `study` narrows it to one study."""
 

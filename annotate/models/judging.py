@@ -259,8 +259,13 @@ def of_counted_kind(annotator: str) -> models.Q:
 
 class PairQuerySet(models.QuerySet["Pair"]):
     def to_judge(self) -> Self:
-        """Pairs of items that may both be judged."""
-        return self.filter(first__not_judged="", second__not_judged="")
+        """Pairs of items that may both be judged.
+
+        Said so that PostgreSQL takes it for true of most items where it has not counted them. An equation it takes for
+        rare: a plan began with the items of all studies and tried every two of them, which took 40 s, with a topic
+        locked, after another study brought 10,000.
+        """
+        return self.exclude(first__not_judged__gt="").exclude(second__not_judged__gt="")
 
     def begun(self, annotator: Annotator) -> Self:
         """Pairs that were assigned to annotators of this kind, with a place left."""

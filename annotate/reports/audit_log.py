@@ -29,6 +29,10 @@ DONE = {
     "revoke invitation": gettext_noop("revoked an invitation"),
     "create token": gettext_noop("made an access token"),
     "revoke token": gettext_noop("revoked an access token"),
+    "create webhook": gettext_noop("set a webhook to %(host)s"),
+    "replace webhook secret": gettext_noop("replaced the secret of a webhook to %(host)s"),
+    "test webhook": gettext_noop("sent a test to a webhook to %(host)s"),
+    "delete webhook": gettext_noop("deleted a webhook to %(host)s"),
     "request export": gettext_noop("asked for an export"),
     "download participants": gettext_noop("downloaded the list of %(people)s participants and their codes"),
     "find annotator": gettext_noop("looked for %(annotator)s"),
@@ -61,7 +65,7 @@ THEIR_OWN = {"withdraw annotator", "erase annotator"}
 #: Keys of rows, which say nothing to a reader.
 KEYS = {
     *("key", "upload", "export", "removal", "invitation", "token", "gold_pair", "member", "study", "copy"),
-    *("entries", "reason", "consent_version", "sha256"),
+    *("entries", "reason", "consent_version", "sha256", "webhook"),
 }
 DIGEST = re.compile(r", SHA-256 [0-9a-f]+")
 

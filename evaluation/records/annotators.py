@@ -15,6 +15,7 @@ from django.db.models.functions import Length
 from django.utils import timezone
 from numpy.typing import NDArray
 
+from annotate import webhooks
 from annotate.database.snapshot import snapshot
 from annotate.models import Annotator, AnnotatorReport, Assignment, ItemSet, Judgment, Study
 from annotate.models.analysis import of_head
@@ -259,6 +260,7 @@ def save_annotators(
     with transaction.atomic():
         if not publish(loaded.study_id, "annotators", loaded.version, {(): whole}):
             return False
+        webhooks.conclude_agreement(loaded.study_id, whole.study)
         now = timezone.now()
         for crowd, own in zip(loaded.crowds, figures, strict=True):
             _save_figures(loaded, dict(zip(crowd.annotators, own, strict=True)), answered, now)

@@ -388,7 +388,7 @@ def save_ranking(
         _replace_systems(own.get(), standings, systems)
         if scored_by != ScoredBy.RECOMMENDED:  # that of equations 2 to 5 follows at once
             statement.state(study.get())
-        studies.close_if_decided(study_id, differences.rows, by_summaries=scored_by == ScoredBy.WIN_RATE)
+        studies.conclude_verdicts(study_id, differences.rows, by_summaries=scored_by == ScoredBy.WIN_RATE)
     return True
 
 

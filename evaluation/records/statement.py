@@ -9,8 +9,9 @@ from typing import NamedTuple
 
 from django.db.models import Count, Max, Min
 
-from annotate.models import Annotator, Assignment, Ranking, ScoredBy, Study
-from annotate.reports import leaderboard, rests_on
+from annotate import webhooks
+from annotate.models import Annotator, Assignment, Delivery, Ranking, ScoredBy, Study
+from annotate.reports import forecast, leaderboard, rests_on
 from evaluation.records import derived
 from preferendum.formats.settings import KINDS_COUNTED, CountedKinds
 from preferendum.metrics.names import WIN_RATE
@@ -60,6 +61,7 @@ def state(study: Study) -> None:
     derived.keep(
         study.pk, "statement", (), StudyStatement(_answers(groups, pairs, kinds), checks=_checks(study), **judged)
     )
+    webhooks.conclude(study, Delivery.Event.QUOTA, lambda: forecast.course(study).is_full)
 
 
 def _checks(study: Study) -> tuple[str, ...]:

@@ -22,7 +22,8 @@ from rest_framework.response import Response
 
 #: The groups of calls in the order in which a program meets them.
 GROUPS = (
-    "studies", "uploads", "texts", "judging", "results", "annotators", "members", "data", "exports", "account",
+    "studies", "uploads", "texts", "judging", "results", "annotators", "members", "data", "exports", "webhooks",
+    "account",
 )  # fmt: skip
 #: The generator is not made for two threads: asked by both at once, it fails for one of them.
 _MAKING = Lock()

@@ -20,6 +20,7 @@ from annotate.views.research import (
     systems,
     topics,
     uploads,
+    webhooks,
     workbench,
 )
 
@@ -44,4 +45,5 @@ urlpatterns = [
     *gold_pairs.urlpatterns,
     *guidelines.urlpatterns,
     *exports.urlpatterns,
+    *webhooks.urlpatterns,
 ]

@@ -111,6 +111,7 @@ TABS: dict[Promise, list[Page]] = {
         Page("gold_pairs", _("Practice and gold pairs"), "gold_pairs", "settings"),
         Page("questionnaire", _("Questionnaire"), "study_questionnaire", "settings"),
         Page("export", _("Export"), "study_export", "export"),
+        Page("webhooks", _("Webhooks"), "study_webhooks", "settings"),
     ],
 }
 #: Where the documentation speaks of a page.
@@ -128,6 +129,7 @@ HELP = {
     "log": "admins#the-audit-log",
     "settings": "researchers#1-create-a-study",
     "export": "researchers#6-export",
+    "webhooks": "api#webhooks",
     "uploads": "formats",
     **dict.fromkeys(("overview", "systems", "scores", "removed", "reported", "gold_pairs"), "researchers"),
 }
