@@ -24,6 +24,7 @@ from django.utils.translation import gettext as _
 from annotate.audit_log import note
 from annotate.models import AccountName, AccountSession, Study, Token
 from annotate.refusal import Refusal, cleaned, invalid
+from annotate.server import limits
 
 if TYPE_CHECKING:
     from django.contrib.auth.models import User
@@ -132,7 +133,7 @@ def revoke_tokens(user: User, study: Study) -> int:
 
 
 def note_sign_in(user: User, by: str) -> None:
-    """Log that a user signed in, with a `password` or by a `link` made on the machine."""
+    """Log that a user signed in: by `password`, by a `link` made on the machine, or by the OpenID `provider`."""
     note(None, user, "sign in", by=by)
 
 
@@ -141,6 +142,18 @@ def end_sessions(user: User, sessions: QuerySet[AccountSession]) -> None:
     """End these sessions of the user."""
     _ended, rows = Session.objects.filter(account_session__in=sessions.filter(user=user)).delete()
     note(None, user, "end sessions", number=rows.get("sessions.Session", 0))
+
+
+def is_own_password(user: User, password: str) -> bool:
+    """Whether this is the password of a signed-in user. Raises `TooOften` after five wrong ones on any page.
+
+    A browser that was left signed in shall not be a place to find the password out by trying.
+    """
+    limits.spend(limits.WRONG_OWN_PASSWORDS, str(user.pk))
+    is_right = user.check_password(password)
+    if is_right:
+        limits.reset(limits.WRONG_OWN_PASSWORDS, str(user.pk))
+    return is_right
 
 
 @transaction.atomic
@@ -183,10 +196,11 @@ def set_email(user: User, email: str) -> None:
 
 
 @transaction.atomic
-def sign_up(username: str, password: str, *, email: str = "", invited: bool = False) -> User:
+def sign_up(username: str, password: str | None, *, email: str = "", invited: bool = False) -> User:
     """Create an account. Raises `Refusal` if the installation is closed and the visitor was not invited.
 
-    In an open installation, new users may create studies; an invitation gives its own role only.
+    In an open installation, new users may create studies; an invitation gives its own role only. Without a password,
+    only the OpenID provider opens the account.
     """
     if not (settings.SIGN_UP_OPEN or invited):
         raise Refusal(_("Sign-up is closed here. Ask for an invitation."), "closed")
@@ -196,7 +210,8 @@ def sign_up(username: str, password: str, *, email: str = "", invited: bool = Fa
         # The name first: a password can only be compared with a valid name.
         user.full_clean(exclude=["password"])
         check_name(user)
-        validate_password(password, user)
+        if password is not None:
+            validate_password(password, user)
     except ValidationError as error:
         messages = error.message_dict if hasattr(error, "error_dict") else {"password": error.messages}
         raise Refusal(_("Some values are not valid."), "invalid", messages) from error
@@ -207,9 +222,25 @@ def sign_up(username: str, password: str, *, email: str = "", invited: bool = Fa
     except (IntegrityError, ValidationError) as error:  # another visitor took the name a moment ago
         raise invalid("username", _("This name is taken.")) from error
     if settings.SIGN_UP_OPEN:
-        user.user_permissions.add(Permission.objects.get(content_type__app_label="annotate", codename="add_study"))
+        user.user_permissions.add(_create_studies())
     note(None, user, "sign up")
     return user
+
+
+@transaction.atomic
+def let_create_studies(user: User, may: bool) -> None:
+    """Give a user the right to create studies, or take it away; nothing if it is so already."""
+    has = user.user_permissions.filter(pk=_create_studies().pk).exists()
+    if may and not has:
+        user.user_permissions.add(_create_studies())
+    elif has and not may:
+        user.user_permissions.remove(_create_studies())
+    if has != may:
+        note(None, user, "change right to create studies", may=may)
+
+
+def _create_studies() -> Permission:
+    return Permission.objects.get(content_type__app_label="annotate", codename="add_study")
 
 
 def _in_one_case(name: str) -> str:

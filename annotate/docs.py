@@ -36,7 +36,7 @@ PAGES = {
         "not-done",
     ),
     "admins": ("admins", "annotator-figures"),
-    "operators": ("operators", "capacity", "reliability"),
+    "operators": ("operators", "signing-in", "capacity", "reliability"),
 }
 NAMES = frozenset(name for names in PAGES.values() for name in names)
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 import re
 import sys
+from ipaddress import IPv4Network, IPv6Network, ip_network
 from pathlib import Path
 from typing import Any, get_args
 from urllib.parse import urlsplit
@@ -22,6 +23,7 @@ from django.utils.translation import to_locale
 from annotate.server import email, logs
 from annotate.server.broker_address import read_broker
 from annotate.server.keys import load_metrics_token, load_secret_key, with_password
+from annotate.server.openid_connect import read_provider, settings_of
 from annotate.server.origin import read_origin
 from annotate.server.private_files import data_folder, make_private_file
 from preferendum.about import FILES
@@ -41,6 +43,15 @@ def security_contact() -> str:
     if contact and not re.fullmatch("(mailto:|https://)[!-~]+", contact):
         raise ImproperlyConfigured("PREFERENDUM_SECURITY_CONTACT begins with mailto: or https://, and has no spaces.")
     return contact
+
+
+def webhook_networks() -> list[IPv4Network | IPv6Network]:
+    """The networks such as 10.1.0.0/16, or addresses. Raises `ImproperlyConfigured` for what is none."""
+    given = os.environ.get("PREFERENDUM_WEBHOOK_NETWORKS", "").split(",")
+    try:
+        return [ip_network(network.strip()) for network in given if network.strip()]
+    except ValueError as error:
+        raise ImproperlyConfigured(f"PREFERENDUM_WEBHOOK_NETWORKS: {error}.") from error
 
 
 # Where this installation keeps its data.
@@ -70,13 +81,17 @@ INSTALLED_APPS = [
     "drf_spectacular",
     "drf_spectacular_sidecar",
     "csp",
+    "allauth",
+    "allauth.account",
+    "allauth.mfa",
+    "allauth.socialaccount",
+    "allauth.socialaccount.providers.openid_connect",
     "annotate.apps.AnnotateConfig",
     "evaluation",
 ]
 
 MIDDLEWARE = [
     # Outermost, so that every answer has their headers, even static files, redirects and errors before our code.
-    "csp.middleware.CSPMiddleware",
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
     "annotate.server.middleware.security_headers",
     "annotate.server.middleware.probes",
@@ -90,6 +105,7 @@ MIDDLEWARE = [
     "django.middleware.csrf.CsrfViewMiddleware",
     "django.contrib.auth.middleware.AuthenticationMiddleware",
     "django.contrib.messages.middleware.MessageMiddleware",
+    "allauth.account.middleware.AccountMiddleware",
     "annotate.server.middleware.SecondLook",
 ]
 
@@ -114,7 +130,6 @@ TEMPLATES = [
                 "django.template.context_processors.request",
                 "django.contrib.auth.context_processors.auth",
                 "django.contrib.messages.context_processors.messages",
-                "django.template.context_processors.i18n",
             ],
         },
     },
@@ -187,6 +202,34 @@ LOGIN_REDIRECT_URL = "home"
 LOGOUT_REDIRECT_URL = "home"
 SIGN_UP_OPEN = flag("PREFERENDUM_SIGN_UP")
 
+# The way in and the second factor. Limits, and marks of used codes, are ours, in the database: allauth's would be in
+# the memory of each process.
+CACHES = {"default": {"BACKEND": "django.core.cache.backends.dummy.DummyCache"}}
+ACCOUNT_ADAPTER = "annotate.views.second_factor.Entrance"
+ACCOUNT_EMAIL_VERIFICATION = "none"
+ACCOUNT_LOGIN_METHODS = {"username"}
+ACCOUNT_LOGIN_TIMEOUT = 600  # seconds that a right password waits for the second factor
+ACCOUNT_RATE_LIMITS = MFA_RATE_LIMITS = False
+ACCOUNT_SIGNUP_FIELDS = ["username*"]
+MFA_ADAPTER = "annotate.second_factor.SecondFactors"
+MFA_FORMS = {
+    "authenticate": "annotate.second_factor.SignInForm",
+    "reauthenticate": "annotate.second_factor.ConfirmForm",
+    "activate_totp": "annotate.second_factor.SetUpForm",
+}
+MFA_TOTP_TOLERANCE = 1  # steps of half a minute that a clock may be off
+MFA_RECOVERY_CODE_DIGITS = 16
+MFA_RECOVERY_CODES_SHOW_ONCE = True
+# Browsers know passkeys on sites with TLS and on localhost, and never at an address of numbers.
+MFA_SUPPORTED_TYPES = ["totp", "recovery_codes", *(["webauthn"] if SECURE or _host == "localhost" else [])]
+MFA_PASSKEY_LOGIN_ENABLED = True
+MFA_WEBAUTHN_ALLOW_INSECURE_ORIGIN = _host == "localhost"
+
+# The provider whose accounts may sign in here, too; None without one.
+OIDC = read_provider()
+SOCIALACCOUNT_PROVIDERS = settings_of(OIDC)
+SOCIALACCOUNT_ADAPTER = "annotate.views.openid_connect.Arrivals"
+
 SESSION_ENGINE = "annotate.server.sessions"
 # A cookie of the whole host would be sent to its other sites; `__Host-` allows no path.
 _cookie = ("__Secure-" if PREFIX else "__Host-") if SECURE else ""
@@ -230,7 +273,8 @@ CONTENT_SECURITY_POLICY = {
 }
 
 LANGUAGE_CODE = "en"
-LOCALE_PATHS = [BASE_DIR / "annotate" / "locale"]
+# The second path has words of ours for the pages of a library.
+LOCALE_PATHS = [BASE_DIR / "annotate" / "locale", BASE_DIR / "annotate" / "words"]
 # Annotators' pages are translated. Django knows a hundred languages; a page must not claim one that it is not in.
 LANGUAGES = [
     (code, name)
@@ -304,6 +348,9 @@ PACE_SECONDS = float(os.environ.get("PREFERENDUM_PACE_SECONDS", "1"))
 
 # How old the newest backup may be before `manage.py doctor` warns; 0 if backups are made in another way.
 BACKUP_HOURS = float(os.environ.get("PREFERENDUM_BACKUP_HOURS", "24"))
+
+# Networks inside ours that webhooks may be sent to, also without TLS; by default none.
+WEBHOOK_NETWORKS = webhook_networks()
 
 # The contact in /.well-known/security.txt; without it there is no such page.
 SECURITY_CONTACT = security_contact()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import os
 import random
 import re
@@ -13,12 +14,14 @@ import time
 import urllib.error
 import urllib.request
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import hypothesis
 import pytest
+import requests
 
 from annotate.management.commands.test import PARTS, TOLD
 from lab.services import free_port, memory
@@ -34,6 +37,9 @@ CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
 #: Where to tell the figures of this run; not of those that tests start.
 FIGURES = os.environ.pop(TOLD, "")
 MUST_RUN = set(os.environ.get("PREFERENDUM_MUST_RUN", "").split(","))
+needs_valkey = pytest.mark.skipif(
+    not shutil.which("valkey-server") and "valkey" not in MUST_RUN, reason="no Valkey here (Debian 13: valkey-server)"
+)
 
 
 # No property fails because the machine was busy.
@@ -79,26 +85,52 @@ STARTING = (
 PAGES = re.compile(r"tests/annotate/test_(page_|api|access|analyses|\w*(hostile|_pages)\.)")
 
 
+#: What brings a database with it.
+DATABASES = {"db", "transactional_db", "django_db_setup", "product"}
+
+
+def meets_database(item: pytest.Item) -> bool:
+    return bool(item.get_closest_marker("django_db") or DATABASES & set(getattr(item, "fixturenames", ())))
+
+
+def is_chosen(item: pytest.Item, part: str) -> bool:
+    """Whether a test belongs to a part. What starts processes and meets no database is not repeated on PostgreSQL."""
+    again = part == "processes" and os.environ.get("DATABASE_URL", "").startswith("postgres")
+    return part_of(item) == part and (meets_database(item) or not again)
+
+
 def part_of(item: pytest.Item) -> str:
     """What a test needs: a browser, or real processes, or only a database, or nothing but this process."""
     fixtures = set(getattr(item, "fixturenames", ()))
-    if "browser" in fixtures or item.nodeid.startswith("tests/browser"):
+    if item.nodeid.startswith("tests/browser"):
         return "browser"
     if "processes" in fixtures or item.nodeid.startswith(STARTING):
         return "processes"
-    needs_tables = item.get_closest_marker("django_db") or fixtures & {"db", "transactional_db", "django_db_setup"}
-    if not needs_tables:
-        return "alone"
-    if item.nodeid.startswith("tests/evaluation"):
+    return part_with_tables(item.nodeid) if meets_database(item) else "alone"
+
+
+def part_with_tables(path: str) -> str:
+    if path.startswith("tests/evaluation"):
         return "results"
-    return "pages" if PAGES.match(item.nodeid) else "tables"
+    return "pages" if PAGES.match(path) else "tables"
+
+
+def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
+    """Whether this part can have no test in a file, which is not even imported then."""
+    part = config.getoption("--part")
+    if not part or collection_path.suffix != ".py":
+        return None
+    path = collection_path.relative_to(ROOT).as_posix()
+    if path.startswith("tests/browser") != (part == "browser"):
+        return True
+    return (part in ("pages", "tables", "results") and part != part_with_tables(path)) or None
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Choose a part; leave out what needs a browser, or data, where there are none, unless it must run."""
     if part := config.getoption("--part"):
-        config.hook.pytest_deselected(items=[item for item in items if part_of(item) != part])
-        items[:] = [item for item in items if part_of(item) == part]
+        config.hook.pytest_deselected(items=[item for item in items if not is_chosen(item, part)])
+        items[:] = [item for item in items if is_chosen(item, part)]
     no_browser = pytest.mark.skip(reason="no Chromium here (Debian: apt-get install chromium)")
     for item in items:
         if item.get_closest_marker("browser") and not (CHROMIUM or "browser" in MUST_RUN):
@@ -141,6 +173,17 @@ def seed(monkeypatch: pytest.MonkeyPatch, name: str) -> None:
     seeded = random.Random(name)
     for module in (checks, choosing, drawing):
         monkeypatch.setattr(module, "chance", seeded)
+
+
+@pytest.fixture(autouse=True, scope="session")
+def turns_without_end() -> Iterator[None]:
+    """How much the worker does in one turn hangs on how busy the machine is; tests of turns set their own."""
+    from evaluation import tasks
+
+    with pytest.MonkeyPatch.context() as patched:
+        for name in ("TURN", "LONG_TURN"):
+            patched.setattr(tasks, name, math.inf)
+        yield
 
 
 @pytest.fixture(scope="session")
@@ -233,6 +276,13 @@ def processes(django_db_setup: None, tmp_path_factory: pytest.TempPathFactory) -
         [sys.executable, "manage.py", "collectstatic", "--noinput", "-v0"], cwd=ROOT, env=environment, check=True
     )
     return Processes(environment, folder / "files", folder)
+
+
+def answers(url: str) -> bool:
+    """Whether a server that was just started answers; one on a busy machine may be up and late with its first page."""
+    with suppress(OSError):
+        return requests.get(url, timeout=5).ok
+    return False
 
 
 @dataclass(frozen=True)

@@ -48,6 +48,10 @@ def test_everything_is_pinned_to_a_version_and_its_hashes_and_to_no_host(name: s
     assert "://" not in re.sub(r"#.*", "", (ROOT / "requirements" / f"{name}.txt").read_text())
 
 
+def test_every_lock_is_looked_at() -> None:
+    assert {path.stem for path in (ROOT / "requirements").glob("*.txt")} == set(LOCKS)
+
+
 def test_what_runs_is_what_is_tested_and_measured() -> None:
     run, test, bench, learned = map(locked, LOCKS)
     assert run.items() <= test.items()

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from datetime import timedelta
 from pathlib import Path
 
+import requests
 from django.conf import settings
 from django.core.mail import get_connection
 from django.db import DatabaseError, connection
@@ -49,7 +50,7 @@ def examine(*more: Look) -> list[Finding]:
         findings += look()
     if not any(finding.wrong for finding in findings if finding.about == "migrations"):
         health = condition.look(Study.objects.all())
-        findings += [*_worker(health), *_work(health), *_backup(), *_email()]
+        findings += [*_worker(health), *_work(health), *_backup(), *_email(), *_provider()]
     for look in more:
         findings += look()
     return [*findings, *_installed()]
@@ -174,6 +175,24 @@ def _email() -> Iterator[Finding]:
         yield Finding("e-mail", wrong=f"{settings.EMAIL_HOST}:{settings.EMAIL_PORT}: {error}", mend=mend)
     else:
         yield Finding("e-mail", f"{settings.EMAIL_HOST} takes it, from {settings.DEFAULT_FROM_EMAIL}")
+
+
+def _provider() -> Iterator[Finding]:
+    """Whether the OpenID provider, if one is set, answers here as the issuer that it is set as."""
+    if settings.OIDC is None:
+        return
+    try:
+        metadata = requests.get(settings.OIDC.metadata, timeout=5).json()
+        issuer = metadata["issuer"]
+    except (requests.RequestException, ValueError, TypeError, KeyError) as error:
+        mend = "Check PREFERENDUM_OIDC_ISSUER (docs/operators.md) and whether this machine may reach the provider."
+        yield Finding("provider", wrong=f"{settings.OIDC.metadata}: {error!r}", mend=mend)
+        return
+    if issuer != settings.OIDC.issuer:
+        mend = f"Set PREFERENDUM_OIDC_ISSUER={issuer}, letter by letter; until then nobody can sign in with it."
+        yield Finding("provider", wrong=f"{settings.OIDC.issuer} names itself {issuer}", mend=mend)
+    else:
+        yield Finding("provider", f"{settings.OIDC.name} ({issuer}) answers")
 
 
 def _disk() -> Iterator[Finding]:

@@ -8,9 +8,11 @@ import shutil
 import sys
 from typing import Any
 
+from django.urls import reverse
 from gunicorn import glogging
 from prometheus_client import values
 
+from annotate.database import durability
 from annotate.server import logs
 from annotate.server.private_files import data_folder
 
@@ -27,7 +29,9 @@ worker_class = "annotate.server.connections.WaitressWorker"
 # With SQLite more threads only lengthen the queue before the one writer: p95 66 ms with 2 x 2, 374 ms with 2 x 4.
 workers = int(os.environ.get("PREFERENDUM_WEB_PROCESSES", "2"))
 threads = int(os.environ.get("PREFERENDUM_WEB_THREADS", "2"))
-preload_app = False
+# Loaded once and shared by all processes: two take 150 MiB with their parent, which were 222 (docs/capacity.md). One
+# that is replaced serves at once, without a second or two of loading, which `timeout` would count.
+preload_app = True
 worker_connections = 500
 keepalive = 5
 # A process without a sign of life for so long is killed: one that is frozen in a transaction locks its topic, and no
@@ -54,6 +58,17 @@ _ROOM = 4 * 2**20
 def on_starting(server: Any) -> None:
     """Reset the counters."""
     shutil.rmtree(_COUNTS, ignore_errors=True)
+
+
+def when_ready(server: Any) -> None:
+    """Load what Django leaves to the first request, all pages, and share it.
+
+    Neither the processes nor their parent look for garbage among what is frozen: that would write to its memory, and
+    so copy it for each of them, and took a tenth of the processor's time of a click.
+    """
+    reverse("home")
+    gc.collect()
+    gc.freeze()
 
 
 def pre_fork(server: Any, worker: Any) -> None:
@@ -83,11 +98,11 @@ def post_fork(server: Any, worker: Any) -> None:
 
 
 def post_worker_init(worker: Any) -> None:
-    """Collect garbage less often, and not among what was loaded at the start: that took a tenth of the processor's time
-    of a click, and p95 57 instead of 43 ms (benchmarks/results/load.md). While one thread computes, another whose query
-    is answered waits for half a millisecond at most, not five.
+    """Collect garbage less often: with `when_ready`, p95 of a click was 43 and not 57 ms (benchmarks/results/load.md).
+    While one thread computes, another whose query is answered waits for half a millisecond at most, not five.
+
+    The parent may have started while the database was away: every process looks whether it is durable.
     """
-    gc.collect()
-    gc.freeze()
+    durability.require()
     gc.set_threshold(20_000, 20, 50)
     sys.setswitchinterval(0.0005)

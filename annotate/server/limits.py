@@ -55,6 +55,8 @@ GUESSES = Limit("guess", 10, 900)
 WRONG_PASSWORDS = Limit("password", 50, 900)
 #: Wrong passwords for one name from one address; after the fifth even the right password is refused.
 WRONG_PASSWORDS_OF_NAME = Limit("password of a name", 5, 900)
+#: Wrong passwords that a signed-in user gives on pages that require it again.
+WRONG_OWN_PASSWORDS = Limit("own password", 5, 900)
 #: Wrong codes of the second factor of one account, from any address: the sender knows the password.
 WRONG_CODES = Limit(
     "code",
@@ -64,9 +66,13 @@ WRONG_CODES = Limit(
         "There were too many wrong codes for this account. Go back to use a recovery code, which still works."
     ),
 )
+#: The uses of a code of an app while it is valid.
+USED_CODES = Limit("use a code", 1, 120)
 #: New annotators; a class or a laboratory may share one address.
 ARRIVALS = Limit("arrive", 1000, 3600)
 SIGN_UPS = Limit("sign up", 30, 3600)
+#: Ways to the provider and failures on the way back, each of which asks the provider.
+PROVIDER = Limit("sign in with a provider", 100, 900)
 #: E-mails that a visitor requests, and those that one address gets, lest it be flooded through us.
 EMAILS_ASKED = Limit("ask for an e-mail", 10, 3600)
 EMAILS_TO = Limit("e-mail to", 3, 3600)
@@ -77,6 +83,8 @@ ALLOWED = gettext_noop("You have done this as often as this site allows in an ho
 COPIES = Limit("copy", 30, 3600, ALLOWED)
 EXPORTS = Limit("export", 60, 3600, ALLOWED)
 WRITTEN = Limit("have written", 60, 3600, ALLOWED)
+#: Tests of webhooks, which each send a request to an address of the user's choice.
+WEBHOOK_TESTS = Limit("test a webhook", 20, 3600, ALLOWED)
 #: Calls of the API, for each token.
 CALLS = Limit("call", 3000, 60)
 #: Each process stores so many calls at once: a request that only reads shall not wait for the disk.

@@ -6,6 +6,7 @@ import hmac
 from collections.abc import Callable
 from functools import partial
 
+from csp.utils import build_policy
 from django.conf import settings
 from django.db import DatabaseError
 from django.http import HttpRequest, HttpResponse
@@ -86,7 +87,7 @@ def _worker() -> str:
 
 
 def security_headers(get_response: Answerer) -> Answerer:
-    """Add Django's headers, and those that it and django-csp leave out; no cache stores a page unless it says so.
+    """Add Django's headers, django-csp's policy and what both leave out; no cache stores a page unless it says so.
 
     Django's own middleware is further inside: it redirects to TLS, which probes skip, and does not see earlier answers.
     Downloaded files may do nothing if they are opened. Signing out clears this browser's cache and storage, unless they
@@ -95,10 +96,12 @@ def security_headers(get_response: Answerer) -> Answerer:
     """
 
     of_django = SecurityMiddleware(get_response)
+    # Composed once: django-csp's middleware does it twice for every answer.
+    headers = HEADERS | {"Content-Security-Policy": str(build_policy())}
 
     def middleware(request: HttpRequest) -> HttpResponse:
         response = of_django.process_response(request, get_response(request))
-        for name, value in HEADERS.items():
+        for name, value in headers.items():
             response.headers.setdefault(name, value)
         response.headers.setdefault("Cache-Control", "no-store")
         if response.headers.get("Content-Disposition", "").startswith("attachment"):

@@ -12,12 +12,14 @@ from django.contrib.auth.decorators import login_required
 from django.contrib.auth.forms import AuthenticationForm, PasswordChangeForm, UsernameField
 from django.contrib.auth.models import User
 from django.contrib.auth.views import LoginView, LogoutView
+from django.core.exceptions import ValidationError
 from django.db.models import Q
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import path
 from django.utils import timezone
 from django.utils.decorators import method_decorator
+from django.utils.html import format_html
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 from django.views.decorators.debug import sensitive_post_parameters
@@ -59,6 +61,16 @@ class SignInForm(AuthenticationForm):
         return accounts.username_of(self.cleaned_data["username"])
 
 
+class PasswordForm(PasswordChangeForm):
+    """Django's form, with a limit on wrong old passwords."""
+
+    def clean_old_password(self) -> str:
+        old = str(self.cleaned_data["old_password"])
+        if not accounts.is_own_password(self.user, old):
+            raise ValidationError(self.error_messages["password_incorrect"], code="password_incorrect")
+        return old
+
+
 class TokenForm(forms.Form):
     """A key for a program."""
 
@@ -88,16 +100,22 @@ class SignIn(LoginView):
     redirect_authenticated_user = True
 
     def get_context_data(self, **context: Any) -> dict[str, Any]:
-        return super().get_context_data(contact=settings.SECURITY_CONTACT, has_email=email.is_set_up(), **context)
+        return super().get_context_data(
+            contact=settings.SECURITY_CONTACT,
+            has_email=email.is_set_up(),
+            provider=settings.OIDC,
+            has_passkeys="webauthn" in settings.MFA_SUPPORTED_TYPES,
+            redirect_field=format_html('<input type="hidden" name="next" value="{}">', self.get_redirect_url()),
+            **context,
+        )
 
     def post(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
         limits.check(limits.WRONG_PASSWORDS, limits.visitor(request))
-        limits.check(limits.WRONG_PASSWORDS_OF_NAME, self._visitor_and_name())
+        limits.spend(limits.WRONG_PASSWORDS_OF_NAME, self._visitor_and_name())
         return super().post(request, *args, **kwargs)
 
     def form_invalid(self, form: AuthenticationForm) -> HttpResponse:
         limits.spend(limits.WRONG_PASSWORDS, limits.visitor(self.request))
-        limits.spend(limits.WRONG_PASSWORDS_OF_NAME, self._visitor_and_name())
         return super().form_invalid(form)
 
     def form_valid(self, form: AuthenticationForm) -> HttpResponse:
@@ -204,6 +222,7 @@ def account(request: HttpRequest) -> HttpResponse:
         "tokens": user.tokens.filter(revoked_at__isnull=True).order_by("-pk"),
         "secret": secret,
         "has_email": email.is_set_up(),
+        "provider": settings.OIDC,
         "has_second_factor": second_factor.is_on(user),
         "sessions": user.sessions.filter(session__expire_date__gt=timezone.now()).order_by("-pk"),
         "this_session": request.session.session_key,
@@ -239,10 +258,13 @@ def token_revoke(request: HttpRequest, token_id: int) -> HttpResponse:
 @login_required
 @sensitive_post_parameters()
 @require_http_methods(["GET", "HEAD", "POST"])
+@limited
 def password(request: HttpRequest) -> HttpResponse:
     """Change the password; every other session of the person ends."""
     user = cast(User, request.user)
-    form = PasswordChangeForm(user, request.POST or None)
+    if not user.has_usable_password():
+        raise Http404
+    form = PasswordForm(user, request.POST or None)
     if form.is_valid():
         accounts.change_password(user, form.cleaned_data["new_password1"])
         update_session_auth_hash(request, user)
@@ -256,8 +278,10 @@ urlpatterns = [
     path("about/", about, name="about"),
     path("judging/", my_judging, name="my_judging"),
     path("sign-in/", limited(SignIn.as_view()), name="sign_in"),
+    path("sign-in/", limited(SignIn.as_view()), name="account_login"),  # as allauth calls it
     path("sign-in/<str:token>/", sign_in_link, name="sign_in_link"),
     path("sign-out/", LogoutView.as_view(), name="sign_out"),
+    path("sign-out/", LogoutView.as_view(), name="account_logout"),
     path("sign-up/", sign_up, name="sign_up"),
     path("account/", account, name="account"),
     path("account/password/", password, name="password"),

@@ -138,14 +138,10 @@ def account_email(request: HttpRequest) -> HttpResponse:
     user = cast(User, request.user)
     if not email.is_set_up() or not user.has_usable_password():
         raise Http404
-    if request.method == "POST":
-        limits.check(limits.WRONG_PASSWORDS_OF_NAME, f"email {user.pk}")
     form = AddressForm(user, request.POST or None, initial={"email": user.email})
     if form.is_valid():
         _change_address(request, user, form.cleaned_data["email"])
         return redirect("account")
-    if "password" in form.errors:
-        limits.spend(limits.WRONG_PASSWORDS_OF_NAME, f"email {user.pk}")
     return render(request, "account/email.html", {"form": form})
 
 

@@ -1,35 +1,36 @@
-"""Signing in with a second factor, and setting it up. Every sign-in runs through `enter`."""
+"""Signing in, and the pages of the second factor. Every sign-in runs through allauth's steps into `Entrance`."""
 
 from __future__ import annotations
 
-import time
-from typing import Any, cast
+from collections.abc import Callable
+from functools import wraps
+from typing import Any
 
-from django import forms
-from django.contrib import messages
+from allauth.account.adapter import DefaultAccountAdapter
+from allauth.account.utils import get_login_redirect_url, perform_login
+from allauth.account.views import reauthenticate
+from allauth.core.exceptions import ImmediateHttpResponse
+from allauth.mfa.base import views as base
+from allauth.mfa.models import Authenticator
+from allauth.mfa.recovery_codes import views as recovery_codes
+from allauth.mfa.totp import views as totp
+from allauth.mfa.webauthn import views as passkeys
+from django.conf import settings
 from django.contrib.auth import login
-from django.contrib.auth.decorators import login_required
 from django.contrib.auth.models import User
-from django.http import Http404, HttpRequest, HttpResponse
-from django.shortcuts import redirect, render
+from django.core.exceptions import BadRequest
+from django.db import transaction
+from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase
+from django.shortcuts import redirect
 from django.urls import path
 from django.utils.crypto import constant_time_compare
-from django.utils.translation import gettext as _
-from django.utils.translation import gettext_lazy
+from django.utils.http import url_has_allowed_host_and_scheme
 from django.views.decorators.debug import sensitive_post_parameters
 from django.views.decorators.http import require_http_methods
 
-from annotate import accounts, second_factor
-from annotate.forms import OwnPasswordForm, complain
-from annotate.models import SecondFactor
-from annotate.qr_codes import qr_code
-from annotate.refusal import Refusal
-from annotate.server import limits
+from annotate import accounts
 from annotate.views.limited import limited
 
-METHODS = require_http_methods(["GET", "HEAD", "POST"])
-#: How long a correct password waits for its code.
-WAIT_SECONDS = 600
 #: Marks in user agents; the first match counts, since each browser names those before it.
 BROWSERS = {"Edg/": "Edge", "OPR/": "Opera", "Firefox/": "Firefox", "Chrome/": "Chrome", "Safari/": "Safari"}
 SYSTEMS = {
@@ -42,32 +43,10 @@ SYSTEMS = {
 }
 
 
-class CodeForm(forms.Form):
-    """A code of the app, or a recovery code."""
-
-    code = forms.CharField(
-        label=gettext_lazy("Code"),
-        max_length=50,
-        help_text=gettext_lazy("The six digits that your app shows."),
-        widget=forms.TextInput(attrs={"autocomplete": "one-time-code", "autocapitalize": "none"}),
-    )
-
-
-class SecondFactorForm(OwnPasswordForm, CodeForm):
-    """Password and code."""
-
-    field_order = ("password", "code")
-
-
 def enter(request: HttpRequest, user: User, by: str, to: str) -> HttpResponse:
-    """Sign in a user `by` password or link, and lead them on; first ask for the code if they use one."""
-    if not second_factor.is_on(user):
-        let_in(request, user)
-        accounts.note_sign_in(user, by)
-        return redirect(to)
-    held = {"user": user.pk, "hash": user.get_session_auth_hash(), "by": by, "to": to, "at": time.time()}
-    request.session["waiting"] = held
-    return redirect("sign_in_code")
+    """Sign in a user `by` password, link or provider, and lead them on; first ask for the second factor, if any."""
+    answer: HttpResponse = perform_login(request, user, redirect_url=to, signal_kwargs={"by": by})
+    return answer
 
 
 def let_in(request: HttpRequest, user: User) -> None:
@@ -78,79 +57,101 @@ def let_in(request: HttpRequest, user: User) -> None:
     request.session["browser"] = ", ".join(name for name in names if name)
 
 
-def _waiting(request: HttpRequest) -> User | None:
-    """The user whose password was right in this browser a moment ago and has not changed since."""
-    held = request.session.get("waiting")
-    if held is None or not 0 <= time.time() - held["at"] <= WAIT_SECONDS:
+def is_ours(request: HttpRequest, address: str) -> bool:
+    """Whether an address that a request names as the next page is of this site."""
+    return url_has_allowed_host_and_scheme(address, {request.get_host()}, request.is_secure())
+
+
+class Entrance(DefaultAccountAdapter):
+    """The end of allauth's way in. It begins again for accounts that were closed, or got a new password, meanwhile."""
+
+    def is_safe_url(self, url: str) -> bool:
+        return is_ours(self.request, url)
+
+    def pre_login(self, request: HttpRequest, user: User, **_more: object) -> HttpResponse | None:
+        if not user.is_active:
+            return redirect("sign_in")
+        request.session["entering"] = user.get_session_auth_hash()
         return None
-    user = User.objects.filter(pk=held["user"], is_active=True).first()
-    return user if user and constant_time_compare(user.get_session_auth_hash(), held["hash"]) else None
+
+    def login(self, request: HttpRequest, user: User) -> None:
+        before = request.session.pop("entering", "")
+        if not user.is_active or not constant_time_compare(before, user.get_session_auth_hash()):
+            raise ImmediateHttpResponse(redirect("sign_in"))
+        let_in(request, user)
+
+    def post_login(
+        self, request: HttpRequest, user: User, *, signal_kwargs: Any, redirect_url: str | None, **_more: object
+    ) -> HttpResponse:
+        proofs = [(signal_kwargs or {}).get("by"), PROOFS.get(getattr(request, "second_factor", ""))]
+        accounts.note_sign_in(user, " and ".join(filter(None, proofs)))
+        return redirect(get_login_redirect_url(request, redirect_url))
+
+    def reauthenticate(self, user: User, password: str) -> bool:
+        return accounts.is_own_password(user, password)
+
+    def get_reauthentication_methods(self, user: User) -> list[dict[str, Any]]:
+        """The second factor, where there is one, a passkey first: the password alone does not switch it off."""
+        methods: list[dict[str, Any]] = super().get_reauthentication_methods(user)
+        factors = [method for method in reversed(methods) if method["id"].startswith("mfa")]
+        usable = [method for method in factors if "webauthn" not in method["id"] or _has_passkeys()]
+        return usable or factors or methods
 
 
-def _check_codes(request: HttpRequest, user: User) -> None:
-    """Raises `TooOften` after five wrong codes of an account, from any visitor: codes of an app can be guessed.
-
-    Recovery codes cannot: they let the owner in meanwhile.
-    """
-    if not second_factor.is_recovery_code(request.POST.get("code", "")):
-        limits.check(limits.WRONG_CODES, str(user.pk))
-
-
-@sensitive_post_parameters("code")
-@METHODS
-@limited
-def sign_in_code(request: HttpRequest) -> HttpResponse:
-    """The second step of signing in. Five wrong codes for an account close it to the app's for a quarter of an hour."""
-    user = _waiting(request)
-    if user is None:
-        return redirect("sign_in")
-    form = CodeForm(request.POST or None)
-    if form.is_bound:
-        _check_codes(request, user)
-        if form.is_valid() and second_factor.take(user, form.cleaned_data["code"]):
-            limits.reset(limits.WRONG_CODES, str(user.pk))
-            held = request.session.pop("waiting")
-            let_in(request, user)
-            accounts.note_sign_in(user, f"{held['by']} and code")
-            return redirect(held["to"])
-        limits.spend(limits.WRONG_CODES, str(user.pk))
-        complain(form, second_factor.wrong_code())
-    return render(request, "account/sign_in_code.html", {"form": form})
+#: What the log calls a proof of an identity.
+PROOFS = {
+    Authenticator.Type.TOTP: "code",
+    Authenticator.Type.RECOVERY_CODES: "code",
+    Authenticator.Type.WEBAUTHN: "passkey",
+}
 
 
-@login_required
-@sensitive_post_parameters()
-@METHODS
-@limited
-def second_factor_page(request: HttpRequest) -> HttpResponse:
-    """Switch the visitor's second factor off, or on and show the recovery codes once."""
-    user = cast(User, request.user)
-    if not user.has_usable_password():
-        raise Http404
-    is_on = second_factor.is_on(user)
-    secret = "" if is_on else request.session.setdefault("second_factor", second_factor.new_secret())
-    form = SecondFactorForm(user, request.POST or None)
-    shown: dict[str, Any] = {"form": form, "factor": SecondFactor.objects.filter(user=user).first(), "secret": secret}
-    if form.is_bound:
-        _check_codes(request, user)
-    if form.is_valid():
+def _has_passkeys() -> bool:
+    return "webauthn" in settings.MFA_SUPPORTED_TYPES
+
+
+def _page(view: Callable[..., HttpResponseBase]) -> Callable[..., HttpResponseBase]:
+    """A page of allauth's, with our limits; for accounts with a password, since others have the provider's factors."""
+
+    @sensitive_post_parameters()
+    @require_http_methods(["GET", "HEAD", "POST"])
+    @limited
+    @wraps(view)
+    def page(request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:
+        of_passkeys = view.__module__ == passkeys.__name__
+        is_without = isinstance(request.user, User) and not request.user.has_usable_password()
+        if is_without or (of_passkeys and not _has_passkeys()):
+            raise Http404
         try:
-            if is_on:
-                second_factor.switch_off(user, form.cleaned_data["code"])
-                messages.success(request, _("Your account asks for no codes any more."))
-                return redirect("account")
-            shown["codes"] = second_factor.switch_on(user, secret, form.cleaned_data["code"])
-            del request.session["second_factor"]
-        except Refusal as refusal:
-            complain(form, refusal)
-    if form.errors:
-        limits.spend(limits.WRONG_CODES, str(user.pk))
-    if secret:
-        shown["qr_code"] = qr_code(second_factor.link(user, secret))
-    return render(request, "account/second_factor.html", shown)
+            return view(request, *args, **kwargs)
+        except (AttributeError, KeyError, RecursionError, TypeError, ValueError) as error:
+            if "credential" not in request.POST:
+                raise
+            raise BadRequest("This is no answer of a passkey.") from error  # allauth expects its form
+
+    return page
 
 
 urlpatterns = [
-    path("sign-in/code/", sign_in_code, name="sign_in_code"),
-    path("account/second-factor/", second_factor_page, name="second_factor"),
+    path("sign-in/code/", _page(base.authenticate), name="mfa_authenticate"),
+    path("sign-in/passkey/", _page(passkeys.login_webauthn), name="mfa_login_webauthn"),
+    path("account/confirm/", _page(reauthenticate), name="account_reauthenticate"),
+    path("account/confirm/code/", _page(base.reauthenticate), name="mfa_reauthenticate"),
+    path("account/confirm/passkey/", _page(passkeys.reauthenticate_webauthn), name="mfa_reauthenticate_webauthn"),
+    path("account/second-factor/", _page(base.index), name="mfa_index"),
+    path("account/second-factor/app/", _page(totp.activate_totp), name="mfa_activate_totp"),
+    path("account/second-factor/app/remove/", _page(totp.deactivate_totp), name="mfa_deactivate_totp"),
+    path("account/second-factor/codes/", _page(recovery_codes.view_recovery_codes), name="mfa_view_recovery_codes"),
+    path(
+        "account/second-factor/codes/new/",
+        _page(recovery_codes.generate_recovery_codes),
+        name="mfa_generate_recovery_codes",
+    ),
+    path("account/second-factor/passkeys/", _page(passkeys.list_webauthn), name="mfa_list_webauthn"),
+    path(
+        "account/second-factor/passkeys/new/", _page(transaction.atomic(passkeys.add_webauthn)), name="mfa_add_webauthn"
+    ),
+    path(
+        "account/second-factor/passkeys/<int:pk>/remove/", _page(passkeys.remove_webauthn), name="mfa_remove_webauthn"
+    ),
 ]

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import time
 from contextlib import suppress
 from datetime import timedelta
+from functools import partial
+from typing import Any
 
 import pytest
 import time_machine
+from django.contrib.auth.backends import ModelBackend
 from django.http import HttpResponse
 from django.test import Client, RequestFactory
 from django.urls import reverse
@@ -132,6 +136,43 @@ def test_nobody_tries_passwords_without_end_by_going_from_name_to_name(
     assert settings.SESSION_COOKIE_NAME not in right.cookies
     assert Client().get(reverse("sign_in")).status_code == 200
     assert sign_in(name, "a long enough password", REMOTE_ADDR="192.0.2.7").status_code == 302
+
+
+@pytest.mark.parametrize("page", ["password", "account_reauthenticate", "account_email"])
+def test_nobody_finds_out_the_password_of_a_browser_that_was_left_signed_in(settings: Settings, page: str) -> None:
+    """Wherever a page requires it again; all of them count together."""
+    settings.EMAIL_SERVER = "smtp://mail.example.org"
+    client, new = Client(), "seven unrelated words"
+    client.force_login(making.person())
+
+    def guess(page: str, word: str) -> int:
+        field = "old_password" if page == "password" else "password"
+        sent = {field: word, "new_password1": new, "new_password2": new, "email": ""}
+        return client.post(reverse(page), sent).status_code
+
+    assert [guess(page, "wrong") for _ in range(4)] == [200] * 4
+    assert guess("account_reauthenticate", "a long enough password") == 302, "a right one lets them be counted anew"
+    assert [guess(page, "wrong") for _ in range(5)] == [200] * 5
+    for other in ("password", "account_reauthenticate", "account_email"):
+        assert guess(other, "a long enough password") == 429
+
+
+@pytest.mark.django_db(transaction=True)
+def test_of_many_passwords_sent_at_once_no_more_are_tried_than_of_some_sent_in_turn(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    tried, name = [], making.person().username
+    authenticate = ModelBackend.authenticate
+
+    def slowly(*args: Any, **more: Any) -> Any:
+        tried.append(more["password"])
+        time.sleep(0.2)
+        return authenticate(*args, **more)
+
+    monkeypatch.setattr(ModelBackend, "authenticate", slowly)
+    found = at_once(*[partial(sign_in, name, f"wrong {number}") for number in range(12)])
+    assert len(tried) == limits.WRONG_PASSWORDS_OF_NAME.times
+    assert sorted(one.status_code for one in found) == [200] * 5 + [429] * 7
 
 
 def test_right_passwords_are_not_counted(monkeypatch: pytest.MonkeyPatch) -> None:

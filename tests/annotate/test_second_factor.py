@@ -2,24 +2,36 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Iterator
+from dataclasses import dataclass, field
 from datetime import timedelta
 from functools import partial
+from hashlib import sha256
+from time import sleep
 from typing import Any
 
 import pyotp
 import pytest
 import time_machine
+from allauth.account.utils import user_pk_to_url_str
+from allauth.mfa.models import Authenticator
+from allauth.mfa.recovery_codes.internal.auth import RecoveryCodes
+from allauth.mfa.totp.internal.auth import TOTP
+from cryptography.hazmat.primitives import hashes
+from cryptography.hazmat.primitives.asymmetric import ec
 from django.contrib.auth.models import User
 from django.core import mail
 from django.core.management import call_command
 from django.test import Client
 from django.utils import timezone
+from fido2.cose import ES256
+from fido2.utils import websafe_decode, websafe_encode
+from fido2.webauthn import Aaguid, AttestationObject, AttestedCredentialData, AuthenticatorData, CollectedClientData
 
 from annotate import invitations, second_factor
-from annotate.models import AuditEntry, SecondFactor
-from annotate.refusal import Refusal
+from annotate.models import AuditEntry
 from annotate.server import email, limits
 from tests.annotate.test_account_sessions import is_in
 from tests.annotate.test_judging_together import at_once
@@ -45,9 +57,9 @@ def ada(clock: Any) -> User:
 
 @pytest.fixture
 def recovery(ada: User, clock: Any) -> list[str]:
-    """Her recovery codes; the next code of her app is a new one."""
-    codes = second_factor.switch_on(ada, SECRET, APP.now())
-    clock.shift(30)
+    """Her recovery codes; her app has the secret."""
+    TOTP.activate(ada, SECRET)
+    codes: list[str] = RecoveryCodes.activate(ada).generate_codes()
     return codes
 
 
@@ -64,29 +76,35 @@ def give(client: Client, code: str) -> Any:
     return client.post("/sign-in/code/", {"code": code})
 
 
-def page_of(client: Client) -> str:
-    return str(client.get("/account/second-factor/").content.decode())
+def page_of(client: Client, address: str = "") -> str:
+    return str(client.get(f"/account/second-factor/{address}").content.decode())
 
 
-def change(client: Client, code: str, **more: str) -> Any:
-    return client.post("/account/second-factor/", {"password": PASSWORD, "code": code, **more})
+def confirmed(client: Client, code: str = "", password: str = PASSWORD) -> bool:
+    """Whether the code, or the password without a second factor, opens the pages that change it."""
+    there = "/account/confirm/code/" if code else "/account/confirm/"
+    given = {"code": code} if code else {"password": password}
+    return client.post(there, given).status_code == 302
 
 
 def test_it_is_set_up_with_an_app_and_its_recovery_codes_are_shown_once(ada: User, client: Client) -> None:
     client.force_login(ada)
-    secret = re.search(r"<code>([A-Z2-7]{32})</code>", page_of(client))
+    assert client.get("/account/second-factor/app/")["Location"].startswith("/account/confirm/")
+    assert not confirmed(client, password="wrong")
+    assert confirmed(client)
+    secret = re.search(r"<code>([A-Z2-7]{32})</code>", page_of(client, "app/"))
     assert secret
-    assert secret[1] in page_of(client), "the same until it is set up"
-    assert "wrong" in change(client, "000000").content.decode()
+    assert b"wrong" in client.post("/account/second-factor/app/", {"code": "000000"}).content
     assert not second_factor.is_on(ada)
-    shown = change(client, f" {pyotp.TOTP(secret[1]).now()} ").content.decode()
-    codes = re.findall(r"<code>((?:[a-z2-7]{6}-){3}[a-z2-7]{6})</code>", shown)
+    sent = client.post("/account/second-factor/app/", {"code": f" {pyotp.TOTP(secret[1]).now()} "})
+    shown = client.get(sent["Location"]).content.decode()
+    codes = re.findall(r"<code>((?:[0-9]{4}-){3}[0-9]{4})</code>", shown)
     assert len(set(codes)) == 10
-    assert "10 recovery codes are left" in page_of(client)
-    assert secret[1] not in page_of(client)
-    kept = str(SecondFactor.objects.values().get()["recovery"])
-    assert not any(code in page_of(client) or code in kept or code.replace("-", "") in kept for code in codes)
-    assert AuditEntry.objects.filter(actor=ada, action="switch on second factor").count() == 1
+    assert "10 recovery codes are left" in page_of(client, "codes/")
+    everywhere = page_of(client) + page_of(client, "codes/") + str(list(Authenticator.objects.values()))
+    assert not any(hidden in everywhere for code in codes for hidden in (code, code.replace("-", ""), secret[1]))
+    entries = AuditEntry.objects.filter(actor=ada, action="add second factor").order_by("pk")
+    assert [entry.detail["type"] for entry in entries] == ["totp", "recovery_codes"]
 
 
 def test_a_password_alone_signs_nobody_in(recovery: list[str], ada: User) -> None:
@@ -100,7 +118,7 @@ def test_a_code_is_taken_once_and_of_the_neighbouring_half_minutes_only(recovery
     code, client = APP.now(), asked()
     give(client, code)
     assert "used already" in give(asked(), code).content.decode()
-    clock.shift(90)
+    clock.shift(121)
     for steps, right in ((-60, False), (60, False), (-30, True), (30, True)):
         client = asked()
         give(client, APP.at(timezone.now() + timedelta(seconds=steps)))
@@ -155,7 +173,7 @@ def test_whoever_gave_no_password_is_led_to_it(recovery: list[str], client: Clie
     assert not is_in(client)
 
 
-@pytest.mark.parametrize("change", ["time", "password", "locked"])
+@pytest.mark.parametrize("change", ["time", "password", "locked", "deleted"])
 def test_a_password_that_is_right_no_longer_waits_for_no_code(
     recovery: list[str], ada: User, clock: Any, change: str
 ) -> None:
@@ -165,9 +183,11 @@ def test_a_password_that_is_right_no_longer_waits_for_no_code(
     elif change == "password":
         ada.set_password("quite other words than before")
         ada.save()
+    elif change == "deleted":
+        ada.delete()
     else:
         User.objects.update(is_active=False)
-    assert give(client, APP.now())["Location"] == "/sign-in/"
+    assert give(client, APP.now())["Location"] == client.get("/sign-in/code/")["Location"] == "/sign-in/"
     assert not is_in(client)
 
 
@@ -199,7 +219,8 @@ def test_a_recovery_code_lets_the_owner_in_while_wrong_codes_close_the_account(r
     assert not is_in(client)
     assert give(client, recovery[0].upper())["Location"] == "/judging/"
     assert is_in(client)
-    assert not second_factor.take(ada, recovery[0])
+    give(again := asked(), recovery[0])
+    assert not is_in(again), "it is used up"
 
 
 def test_a_recovery_code_switches_it_off_while_wrong_codes_close_the_account(
@@ -207,15 +228,16 @@ def test_a_recovery_code_switches_it_off_while_wrong_codes_close_the_account(
 ) -> None:
     client.force_login(ada)
     closed_by_somebody()
-    assert change(client, APP.now()).status_code == 429
-    assert client.post("/account/second-factor/", {"password": "x", "code": recovery[0]}).status_code == 429
+    assert client.post("/account/confirm/code/", {"code": APP.now()}).status_code == 429
+    assert client.post("/account/second-factor/app/remove/")["Location"].startswith("/account/confirm/code/")
     assert second_factor.is_on(ada)
-    assert change(client, recovery[0])["Location"] == "/account/"
+    assert confirmed(client, recovery[0])
+    client.post("/account/second-factor/app/remove/")
     assert not second_factor.is_on(ada)
 
 
 def test_a_new_password_by_e_mail_opens_an_account_that_wrong_codes_closed(
-    recovery: list[str], client: Client, settings: Any
+    recovery: list[str], client: Client, settings: Any, clock: Any
 ) -> None:
     """To its owner, who still needs a code; whoever sent the wrong ones knows no password any more."""
     settings.EMAIL_SERVER = "smtp://mail.example.org"
@@ -229,6 +251,7 @@ def test_a_new_password_by_e_mail_opens_an_account_that_wrong_codes_closed(
     assert client.post(form, {"new_password1": new, "new_password2": new})["Location"] == "/sign-in/"
     assert give(waiting, APP.now())["Location"] == "/sign-in/"
     assert not is_in(waiting)
+    clock.shift(30)
     give(client := asked(new), APP.now())
     assert is_in(client)
 
@@ -241,29 +264,68 @@ def test_no_code_makes_us_fall(recovery: list[str], monkeypatch: pytest.MonkeyPa
     assert not is_in(client)
 
 
-def test_wrong_passwords_and_codes_are_counted_where_it_is_switched_off(
+def test_wrong_codes_and_passwords_are_counted_where_it_is_changed(
     recovery: list[str], ada: User, client: Client
 ) -> None:
     client.force_login(ada)
-    for _time in range(4):
-        assert change(client, "1").status_code == 200
-    assert client.post("/account/second-factor/", {"password": "x", "code": APP.now()}).status_code == 200
-    assert change(client, APP.now()).status_code == 429
-    assert second_factor.is_on(ada)
+    for _time in range(5):
+        assert client.post("/account/confirm/code/", {"code": "1"}).status_code == 200
+    assert client.post("/account/confirm/code/", {"code": APP.now()}).status_code == 429
+    second_factor.remove(ada)
+    for _time in range(5):
+        assert client.post("/account/confirm/", {"password": "x"}).status_code == 200
+    assert client.post("/account/confirm/", {"password": PASSWORD}).status_code == 429
 
 
-def test_it_is_switched_off_with_password_and_code(recovery: list[str], ada: User, client: Client) -> None:
+def test_it_is_switched_off_with_a_code_and_not_with_the_password(
+    recovery: list[str], ada: User, client: Client
+) -> None:
     client.force_login(ada)
-    assert change(client, APP.now())["Location"] == "/account/"
+    assert not confirmed_by_password(client)
+    assert client.post("/account/second-factor/app/remove/")["Location"].startswith("/account/confirm/code/")
+    assert second_factor.is_on(ada)
+    assert confirmed(client, APP.now())
+    client.post("/account/second-factor/app/remove/")
     assert not second_factor.is_on(ada)
+    assert AuditEntry.objects.filter(actor=ada, action="remove second factor", detail={"type": "totp"}).exists()
     assert Client().post("/sign-in/", {"username": "ada", "password": PASSWORD})["Location"] == "/"
 
 
-def test_recovery_codes_are_new_where_it_is_switched_on_again(recovery: list[str], ada: User) -> None:
-    second_factor.switch_off(ada, recovery[0])
-    codes = second_factor.switch_on(ada, SECRET, APP.now())
-    assert not second_factor.take(ada, recovery[1])
-    assert second_factor.take(ada, codes[1])
+def confirmed_by_password(client: Client) -> bool:
+    client.post("/account/confirm/", {"password": PASSWORD})
+    return client.get("/account/second-factor/app/remove/").status_code == 200
+
+
+def test_a_code_confirms_for_five_minutes(recovery: list[str], ada: User, client: Client, clock: Any) -> None:
+    client.force_login(ada)
+    assert confirmed(client, APP.now())
+    clock.shift(301)
+    assert client.post("/account/second-factor/app/remove/")["Location"].startswith("/account/confirm/code/")
+    assert second_factor.is_on(ada)
+
+
+def test_new_recovery_codes_end_the_old_ones(recovery: list[str], ada: User, client: Client) -> None:
+    client.force_login(ada)
+    assert confirmed(client, APP.now())
+    sent = client.post("/account/second-factor/codes/new/")
+    codes = re.findall(r"<code>([0-9-]{19})</code>", client.get(sent["Location"]).content.decode())
+    for code, right in ((recovery[0], False), (codes[0], True)):
+        give(elsewhere := asked(), code)
+        assert is_in(elsewhere) == right
+
+
+def test_secrets_are_unreadable_in_the_database_and_survive_a_new_key(
+    recovery: list[str], ada: User, settings: Any
+) -> None:
+    kept = str(list(Authenticator.objects.values()))
+    assert SECRET not in kept
+    assert not any(code in kept for code in recovery)
+    settings.SECRET_KEY_FALLBACKS = [settings.SECRET_KEY]
+    settings.SECRET_KEY = "another key, as long as keys have to be, and a little longer"
+    give(client := asked(), APP.now())
+    assert is_in(client)
+    settings.SECRET_KEY_FALLBACKS = []
+    assert give(asked(), recovery[0]).status_code == 200, "whoever lost the key lost the codes, and sees no error"
 
 
 def test_an_account_without_a_password_has_none(client: Client) -> None:
@@ -281,11 +343,227 @@ def test_an_operator_removes_it_as_the_documentation_says(recovery: list[str], a
         command="from django.contrib.auth.models import User; " + command[1].replace("NAME", "ada"),
     )
     assert not second_factor.is_on(ada)
-    with pytest.raises(Refusal):
-        second_factor.switch_off(ada, APP.now())
 
 
 @pytest.mark.django_db(transaction=True)
-def test_two_requests_at_once_do_not_both_use_a_code(recovery: list[str], ada: User) -> None:
-    taken = at_once(*[partial(second_factor.take, ada, recovery[0])] * 4)
-    assert sorted(taken) == [False] * 3 + [True]
+@pytest.mark.parametrize("kind", ["app", "recovery"])
+def test_two_requests_at_once_do_not_both_use_a_code(recovery: list[str], ada: User, kind: str) -> None:
+    """However they come: from browsers whose passwords were right, at the same moment."""
+    code = APP.now() if kind == "app" else recovery[0]
+    clients = [asked() for _ in range(4)]
+    at_once(*[partial(give, client, code) for client in clients])
+    assert sorted(is_in(client) for client in clients) == [False] * 3 + [True]
+
+
+@pytest.mark.django_db(transaction=True)
+def test_of_many_codes_sent_at_once_no_more_are_tried_than_of_some_sent_in_turn(
+    recovery: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    tried = []
+
+    def slowly(_app: TOTP, code: str) -> bool:
+        tried.append(code)
+        sleep(0.2)
+        return False
+
+    monkeypatch.setattr(TOTP, "validate_code", slowly)
+    clients = [asked() for _ in range(12)]
+    found = at_once(*[partial(give, client, f"{number:06}") for number, client in enumerate(clients)])
+    assert len(tried) == limits.WRONG_CODES.times
+    assert sorted(one.status_code for one in found) == [200] * 5 + [429] * 7
+
+
+def test_the_pages_of_passkeys_are_not_there_where_browsers_know_none(ada: User, client: Client) -> None:
+    """At an address of numbers, as here; tests/browser/test_passkeys.py uses them."""
+    client.force_login(ada)
+    confirmed(client)
+    for address in ("account/second-factor/passkeys/", "account/second-factor/passkeys/new/", "sign-in/passkey/"):
+        assert client.get(f"/{address}").status_code == client.post(f"/{address}").status_code == 404
+    assert "asskey" not in page_of(client)
+    assert "asskey" not in Client().get("/sign-in/").content.decode()
+
+
+def test_where_browsers_know_no_passkeys_any_more_recovery_codes_replace_them(
+    passkey: Authenticator, ada: User, client: Client, settings: Any
+) -> None:
+    """As after a move to an address of numbers."""
+    code, _other = RecoveryCodes.activate(ada).generate_codes()[:2]
+    settings.MFA_SUPPORTED_TYPES = ["totp", "recovery_codes"]
+    client.force_login(ada)
+    confirm = client.get("/account/second-factor/app/")["Location"]
+    assert client.get(confirm).status_code == 200
+    assert "asskey" not in client.get(confirm).content.decode()
+    assert client.post(confirm, {"code": code})["Location"] == "/account/second-factor/app/"
+
+
+def test_a_passkey_that_cannot_be_used_any_more_is_not_replaced_by_the_password(
+    passkey: Authenticator, ada: User, client: Client, settings: Any
+) -> None:
+    """Only the operator helps somebody without recovery codes."""
+    settings.MFA_SUPPORTED_TYPES = ["totp", "recovery_codes"]
+    client.force_login(ada)
+    assert not confirmed_by_password(client)
+    assert not is_in(asked())
+
+
+@pytest.fixture
+def passkey(ada: User, settings: Any) -> Authenticator:
+    settings.MFA_SUPPORTED_TYPES = ["totp", "recovery_codes", "webauthn"]
+    return Laptop(ada).authenticator()
+
+
+HOST = "judge.example.org"
+
+
+@dataclass
+class Laptop:
+    """A machine with a passkey of a user's, whom it recognises (`0x04`) if they touch it (`0x01`)."""
+
+    user: User
+    name: bytes = b"laptop"
+    key: ec.EllipticCurvePrivateKey = field(default_factory=lambda: ec.generate_private_key(ec.SECP256R1()))
+
+    def authenticator(self) -> Authenticator:
+        public = ES256.from_cryptography_key(self.key.public_key())
+        credential = AttestedCredentialData.create(Aaguid.NONE, self.name, public)
+        made = AuthenticatorData.create(sha256(HOST.encode()).digest(), 0x45, 0, credential)
+        attested = websafe_encode(AttestationObject.create("none", made, {}))
+        data = self._sent("webauthn.create", b"challenge", {"attestationObject": attested})
+        named = {"name": f"{self.user}'s laptop", "credential": data}
+        return Authenticator.objects.create(user=self.user, type="webauthn", data=named)
+
+    def answer(self, challenge: str, flags: int = 0x05, whose: User | None = None) -> str:
+        """The answer to a challenge, in which the user says to be `whose`."""
+        made = AuthenticatorData.create(sha256(HOST.encode()).digest(), flags, 1)
+        handle = websafe_encode(user_pk_to_url_str(whose or self.user).encode())
+        data = self._sent("webauthn.get", websafe_decode(challenge), {"userHandle": handle})
+        signed = bytes(made) + sha256(websafe_decode(data["response"]["clientDataJSON"])).digest()
+        signature = self.key.sign(signed, ec.ECDSA(hashes.SHA256()))
+        data["response"] |= {"authenticatorData": websafe_encode(made), "signature": websafe_encode(signature)}
+        return json.dumps(data)
+
+    def _sent(self, kind: str, challenge: bytes, more: dict[str, str]) -> dict[str, Any]:
+        number, client = websafe_encode(self.name), CollectedClientData.create(kind, challenge, f"https://{HOST}")
+        response = {"clientDataJSON": websafe_encode(client), **more}
+        return {"id": number, "rawId": number, "type": "public-key", "response": response}
+
+
+def challenge(client: Client) -> str:
+    """What a browser gets to be signed when a passkey shall sign it in."""
+    asked_for = client.get("/sign-in/passkey/", headers={"x-requested-with": "XMLHttpRequest"}).json()
+    return str(asked_for["request_options"]["publicKey"]["challenge"])
+
+
+def signed_in_by(answer: str, client: Client) -> bool:
+    client.post("/sign-in/passkey/", {"credential": answer})
+    return is_in(client)
+
+
+@pytest.fixture
+def laptop(ada: User, settings: Any) -> Laptop:
+    settings.ORIGIN = f"https://{HOST}"
+    settings.MFA_SUPPORTED_TYPES = ["totp", "recovery_codes", "webauthn"]
+    laptop = Laptop(ada)
+    laptop.authenticator()
+    return laptop
+
+
+def test_the_answer_of_a_passkey_is_taken_once_and_from_the_browser_that_it_is_for(laptop: Laptop) -> None:
+    client, other = Client(), Client()
+    answer = laptop.answer(challenge(client))
+    challenge(other)
+    assert not signed_in_by(answer, other)
+    assert not signed_in_by(answer, Client())
+    before = client.session.session_key
+    assert signed_in_by(answer, client)
+    assert client.session.session_key != before
+    client.post("/sign-out/")
+    assert not signed_in_by(answer, client)
+
+
+def test_a_passkey_signs_in_its_own_account_and_no_other(laptop: Laptop) -> None:
+    ada, eve = laptop.user, User.objects.create_user("eve", password=PASSWORD)
+    eves = Laptop(eve, b"eves")
+    eves.authenticator()
+    for machine, whose in ((eves, ada), (laptop, eve)):
+        assert not signed_in_by(machine.answer(challenge(client := Client()), whose=whose), client)
+    waiting = asked()
+    for machine, is_right in ((eves, False), (laptop, True)):
+        shown = re.search(r'"challenge": "([^"]+)"', waiting.get("/sign-in/code/").content.decode())
+        assert shown
+        waiting.post("/sign-in/code/", {"credential": machine.answer(shown[1], whose=ada)})
+        assert is_in(waiting) == is_right, "after the password"
+
+
+def test_a_passkey_that_recognised_nobody_signs_nobody_in_without_a_password(laptop: Laptop) -> None:
+    assert not signed_in_by(laptop.answer(challenge(client := Client()), flags=0x01), client)
+
+
+def test_a_passkey_that_was_removed_meanwhile_signs_nobody_in(laptop: Laptop) -> None:
+    answer = laptop.answer(challenge(client := Client()))
+    second_factor.remove(laptop.user)
+    assert not signed_in_by(answer, client)
+
+
+def test_a_passkey_is_seen_and_removed_by_its_own_account_only(passkey: Authenticator, ada: User) -> None:
+    eve, remove = Client(), f"/account/second-factor/passkeys/{passkey.pk}/remove/"
+    eve.force_login(User.objects.create_user("eve", password=PASSWORD))
+    assert eve.post("/account/confirm/", {"password": PASSWORD}).status_code == 302
+    assert eve.get(remove).status_code == eve.post(remove).status_code == 404
+    assert "laptop" not in page_of(eve, "passkeys/")
+    nobody = Client().post(remove)
+    assert nobody["Location"].startswith("/sign-in/?next=")
+    assert Authenticator.objects.filter(pk=passkey.pk).exists()
+
+
+@pytest.mark.parametrize(
+    "credential",
+    ["", "x", "[]", "{}", "null", "1", '"x"', '{"id": 1}', '{"response": {"userHandle": "eA"}}', "[[[[", "[" * 9_999],
+)
+def test_no_answer_in_place_of_a_passkeys_makes_us_fall(
+    passkey: Authenticator, recovery: list[str], ada: User, credential: str
+) -> None:
+    waiting, sent = asked(), {"credential": credential}
+    assert waiting.get("/sign-in/code/").status_code == 200
+    assert waiting.post("/sign-in/code/", sent).status_code in (200, 400)
+    assert Client().post("/sign-in/passkey/", sent).status_code in (302, 400)
+    assert not is_in(waiting)
+    client = Client()
+    client.force_login(ada)
+    assert client.post("/account/confirm/passkey/", sent).status_code in (302, 400)
+    assert client.post("/account/second-factor/app/remove/").status_code == 302
+    assert confirmed(client, recovery[0])
+    assert client.post("/account/second-factor/passkeys/new/", sent).status_code in (200, 400)
+    assert Authenticator.objects.count() == 3
+
+
+def test_after_a_passkey_nobody_is_led_to_another_site(client: Client, passkey: Authenticator) -> None:
+    page = client.get("/sign-in/?next=https://evil.example/").content.decode()
+    assert "evil.example" not in page
+
+
+def test_the_session_of_the_password_is_not_the_one_after_the_code(recovery: list[str]) -> None:
+    client = asked()
+    before = client.session.session_key
+    give(client, APP.now())
+    assert is_in(client)
+    assert client.session.session_key != before
+    stolen = Client()
+    stolen.cookies["session"] = str(before)
+    assert not is_in(stolen)
+
+
+@pytest.mark.parametrize(
+    "to", ["https://evil.example/", "//evil.example", "/\\evil.example", "http://localhost/", "//127.0.0.1:9000/"]
+)
+def test_a_confirmation_leads_to_no_other_site(recovery: list[str], ada: User, client: Client, to: str) -> None:
+    client.force_login(ada)
+    assert client.post("/account/confirm/code/", {"code": recovery[0], "next": to})["Location"] == "/"
+    second_factor.remove(ada)
+    assert client.post("/account/confirm/", {"password": PASSWORD, "next": to})["Location"] == "/"
+
+
+def test_the_log_does_not_take_the_end_of_an_account_for_a_change(recovery: list[str], ada: User) -> None:
+    ada.delete()
+    assert not Authenticator.objects.exists()
+    assert not AuditEntry.objects.filter(action="remove second factor").exists()

@@ -15,7 +15,7 @@ from django.test import Client
 from django.urls import URLPattern, URLResolver, get_resolver, reverse
 from django.utils import timezone
 
-from annotate import accounts, crowd, exports, imports, invitations, judging
+from annotate import accounts, crowd, exports, imports, invitations, judging, webhooks
 from annotate.forms import RecruitmentForm, StudyForm
 from annotate.judging import what_if
 from annotate.models import AccountSession, Annotator, Assignment, Item, Membership, Result, Study, Topic
@@ -59,8 +59,8 @@ QUESTIONS = (
 #: What is sent with a POST where something must be, so that whoever may do a thing does it.
 BODIES: dict[str, dict[str, object]] = {
     "account": {"name": "x", "expires_at": "2100-01-01T12:00"},
-    "second_factor": {"password": "a long enough password", "code": "wrong"},
-    "sign_in_code": {"code": "wrong"},
+    "account_reauthenticate": {"password": "a long enough password"},
+    "mfa_authenticate": {"code": "wrong"},
     "password": {
         "old_password": "a long enough password",
         "new_password1": "seven unrelated words",
@@ -90,6 +90,7 @@ BODIES: dict[str, dict[str, object]] = {
     "what_if_do": {"reason": "It is a test."},
     "study_delete": {"title": "Weather"},
     "member_role": {"role": "researcher"},
+    "study_webhooks": {"address": "https://example.org/hook", "agreement_below": "0.4"},
     "study_members": {"role": "annotator", "label": "friends"},
     "upload_document": {"version": "0", "leave_out": "0"},
     "workbench": {"version": "1", "leave_out": "0"},
@@ -218,6 +219,8 @@ def furnish(study: Study, visitor: Client) -> Keys:
     assert isinstance(assignment, Assignment)
     making.forecast(study)
     mine, _secret = accounts.create_token(owner, "mine")
+    hook = webhooks.create(study, owner, address="https://example.org/hook", agreement_below=0.4)
+    webhooks.send_test(study, owner, hook)
     removal = imports.remove(study, owner, "reference", str(apart.references.get().pk))
     topic = Topic.objects.get(study=study, name="rain")
     better, worse = Item.objects.filter(item_set=topic.pk)[:2]
@@ -244,6 +247,8 @@ def furnish(study: Study, visitor: Client) -> Keys:
             "system_id": topic.summaries.first().system_id,
             "sentence_id": Item.objects.filter(item_set=topic.pk).first().pk,
             "token_id": mine.pk,
+            "pk": 1,
+            "webhook_id": hook.pk,
             "session_id": AccountSession.objects.get(session=signed_in(owner).session.session_key).pk,
             "number": 0,
             "side": "left",

@@ -115,3 +115,17 @@ def axe() -> Callable[..., None]:
             assert not found, (scheme, page.url, found)
 
     return check
+
+
+@pytest.fixture
+def is_good(axe: Callable[[Page], None]) -> Callable[[Page], None]:
+    """Fail unless the page is accessible in light and dark, and fits a phone."""
+
+    def check(page: Page) -> None:
+        page.set_viewport_size({"width": 390, "height": 800})
+        axe(page)
+        assert fits(page), page.url
+        page.set_viewport_size({"width": 1440, "height": 900})
+        axe(page)
+
+    return check

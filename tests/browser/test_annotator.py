@@ -219,6 +219,7 @@ def tops(page: Page) -> list[float]:
 @pytest.mark.parametrize("is_trial", [False, True])
 def test_nothing_that_is_said_moves_the_question_or_the_cards(page, link, study, width, is_trial):
     Study.objects.update(reading_speed=1)
+    page.clock.install()
     page.set_viewport_size({"width": width, "height": 844})
     if is_trial:
         sign_in(page, making.owner(study), reverse("try", args=[study.pk]))
@@ -235,7 +236,7 @@ def test_nothing_that_is_said_moves_the_question_or_the_cards(page, link, study,
     press(page, "u")
     expect(page.locator("#said")).to_contain_text("undone")
     assert tops(page) == before
-    page.wait_for_timeout(8_000)  # the remark is gone
+    page.clock.fast_forward(8_000)  # the remark is gone
     expect(page.locator("#said")).not_to_contain_text("faster")
     assert tops(page) == before
     no_posts(page)

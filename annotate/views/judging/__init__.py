@@ -11,5 +11,5 @@ from annotate.views.judging import join, pair, progress, questionnaire, trying
 
 choose_language = require_http_methods(["GET", "HEAD", "POST"])(set_language)
 
-urlpatterns = [path("language/", choose_language, name="set_language"), *questionnaire.urlpatterns]
-urlpatterns += [*join.urlpatterns, *progress.urlpatterns, *pair.urlpatterns, *trying.urlpatterns]
+urlpatterns = [*pair.urlpatterns, *progress.urlpatterns, *questionnaire.urlpatterns]
+urlpatterns += [path("language/", choose_language, name="set_language"), *join.urlpatterns, *trying.urlpatterns]

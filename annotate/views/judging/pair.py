@@ -23,6 +23,7 @@ from django.shortcuts import redirect
 from django.template.loader import render_to_string
 from django.urls import path, reverse
 from django.utils.crypto import constant_time_compare
+from django.utils.html import escape
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
@@ -388,7 +389,8 @@ def _part(request: HttpRequest, assignment: Assignment, after: Assignment | None
         if assignment.item_set_id == after.item_set_id:
             assignment.item_set = after.item_set
     name, shown = _what_to_show(assignment)
-    return render_to_string(f"judge/parts/{name}.html", shown | {"part": True, "csrf_token": get_token(request)})
+    shown |= {"part": True, "csrf_token": escape(get_token(request))}
+    return render_to_string(f"judge/parts/{name}.html", shown)
 
 
 def _draw_ahead(request: HttpRequest, shown: Assignment) -> str | None:
@@ -403,6 +405,7 @@ def _what_to_show(assignment: Assignment) -> tuple[str, dict[str, Any]]:
     """The name of this pair's template in its present state, and its context."""
     annotator, study, item_set = assignment.annotator, assignment.annotator.study, assignment.item_set
     topic, of_summaries = item_set.topic, item_set.of == "summaries"
+    home = reverse("progress", args=[annotator.key])
     answers = SUMMARY_ANSWERS if of_summaries else ANSWERS
     shown: dict[str, Any] = {
         "assignment": assignment,
@@ -412,10 +415,10 @@ def _what_to_show(assignment: Assignment) -> tuple[str, dict[str, Any]]:
         "study": study,
         "topic": topic,
         "answers": {key: own for key, own in answers.items() if not own.setting or getattr(study, own.setting)},
-        "language": topic.language or study.language,
-        "here": reverse("pair", args=[assignment.key]),
-        "guidelines": reverse("guidelines", args=[annotator.key]),
-        "pause": reverse("pause", args=[annotator.key]),
+        "language": escape(topic.language or study.language),  # once, and not wherever it is written
+        "here": escape(reverse("pair", args=[assignment.key])),
+        "guidelines": f"{home}guidelines/",
+        "pause": f"{home}pause/",
         "undo": reverse("undo", args=[annotator.previous]) if annotator.previous else "",
     }
     if of_summaries:

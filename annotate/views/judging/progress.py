@@ -9,6 +9,7 @@ from django.http import Http404, HttpRequest, HttpResponse
 from django.middleware.csrf import get_token
 from django.shortcuts import redirect, render
 from django.urls import path, reverse
+from django.utils.html import escape
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_POST, require_safe
 
@@ -125,7 +126,7 @@ def page(request: HttpRequest, name: str, context: dict[str, Any], status: int =
     speak(request, context.get("language", context["study"].language))
     if context["annotator"].kind == Annotator.TRIAL:
         context = context | {"trial": trial_of(context["study"])}
-    return render(request, template, context | {"part": part, "csrf_token": get_token(request)}, status=status)
+    return render(request, template, context | {"part": part, "csrf_token": escape(get_token(request))}, status=status)
 
 
 def wants_part(request: HttpRequest) -> bool:
