@@ -59,7 +59,19 @@ WHERE shown.key IN ({keys})
 #: What is read with an assignment: to answer it, with the time; to show it, with the revision of the annotator's last.
 ANSWERED = (SHOWN, PAIR, FIRST, SECOND, ITEM_SET, TOPIC, WHO, ASKS)
 TO_ANSWER = f"SELECT {', '.join(part.sql for part in ANSWERED)}, {{now}} {FIND}"
-ON_PAGE = (SHOWN, PAIR, WHOLE_FIRST, WHOLE_SECOND, ITEM_SET, TOPIC, ANNOTATOR, STUDY)
+ANNOTATOR_SHOWN = Read(
+    Annotator,
+    "annotator",
+    *("id", "key", "study_id", "user_id", "kind", "quota", "judged", "seconds", "pace", "summary_pace"),
+    *("sentence_pairs", "summary_pairs", "previous", "shortcuts"),
+)
+STUDY_SHOWN = Read(
+    Study,
+    "study",
+    *("id", "title", "compares", "question", "summary_question", "language", "ties_allowed", "neither_allowed"),
+    *("reason_words", "reason_note", "show_progress", "pairs_per_annotator", "summary_share", "form_token"),
+)
+ON_PAGE = (SHOWN, PAIR, WHOLE_FIRST, WHOLE_SECOND, ITEM_SET, TOPIC, ANNOTATOR_SHOWN, STUDY_SHOWN)
 TO_SHOW = f"""
 SELECT {", ".join(part.sql for part in ON_PAGE)},
     (SELECT before.revision FROM annotate_assignment before WHERE before.key = annotator.previous) {FIND}

@@ -153,7 +153,8 @@ def _seen_before(annotator: Annotator) -> Iterator[Check]:
     work = Assignment.objects.work().filter(
         annotator=annotator, pair__first__not_judged="", pair__second__not_judged=""
     )
-    last = work.order_by("-closed_at", "-pk").select_related("pair")
+    columns = "item_set", "reason", "swapped", "pair__first", "pair__second"
+    last = work.order_by("-closed_at", "-pk").select_related("pair").only(*columns)
     repeated = set(Assignment.objects.filter(annotator=annotator, occasion__gt=0).values_list("pair", flat=True))
     once = [row for row in last[BETWEEN : BETWEEN + LOOK] if row.is_wanted and row.pair_id not in repeated]
     for row in _here_first(annotator, once)[:TRIES]:

@@ -17,7 +17,7 @@ from django.utils import timezone
 
 from annotate.audit_log import note
 from annotate.database import append_only
-from annotate.database.rows import find, put
+from annotate.database.rows import find, put, recount
 from annotate.judging import designs, tallies
 from annotate.judging.answers import LONGEST_READ
 from annotate.models import Annotator, Assignment, Item, ItemSet, Judgment, Pair, Study, Tally, Upload
@@ -138,6 +138,8 @@ def count_in(arrivals: Arrivals, besides: Iterable[int] = ()) -> None:
         note(arrivals.study, None, "describe judge", annotator=annotator.pseudonym, judge=kept)
     for kind, judgments in sorted(by_kind.items()):
         note(arrivals.study, None, "import judgments", kind=kind, judgments=judgments)
+    if arrivals.rows:
+        recount(Pair, Assignment, Judgment)
 
 
 def remove_some(upload: Upload, number: int) -> int:

@@ -1,3 +1,4 @@
+import re
 from collections import Counter
 from itertools import combinations
 
@@ -5,9 +6,11 @@ import pytest
 from django.db import IntegrityError, connection
 from django.test.utils import CaptureQueriesContext
 
-from annotate import judging
+from annotate import imports, judging
 from annotate.judging import NoPair, choosing, drawing
 from annotate.models import Annotator, Assignment, Item, ItemSetProgress, Pair, Study, Suggestion, Tally, Topic
+from preferendum import formats
+from tests.annotate import making
 from tests.annotate.judging_study import (
     add_topic,
     assert_books_balance,
@@ -329,6 +332,29 @@ def test_what_somebody_holds_is_found_without_walking_through_what_they_judged()
         cursor.execute(f"{'EXPLAIN QUERY PLAN' if connection.vendor == 'sqlite' else 'EXPLAIN'} {held}")
         plan = " ".join(str(row) for row in cursor.fetchall())
     assert connection.vendor != "sqlite" or "assignment_by_annotator" in plan
+
+
+@pytest.mark.skipif("connection.vendor != 'postgresql'", reason="SQLite plans without counts")
+@pytest.mark.parametrize("sentences", [3, 60, 600])
+def test_no_plan_for_the_pairs_of_a_set_begins_with_the_items_of_all_studies(sentences):
+    """After another study brought 10,000 sentences, one such took 40 s, and nobody could judge its topic."""
+    study = ready_study(sentences=sentences)
+    judged(joined(study))
+    item_set = Pair.objects.get().item_set_id
+    plan = Pair.objects.begun(joined(study)).to_judge().filter(item_set=item_set).order_by("pk").explain()
+    assert not re.search(r"Index Cond: .*first_id = ", plan), plan
+
+
+@pytest.mark.django_db(transaction=True)
+@pytest.mark.skipif("connection.vendor != 'postgresql'", reason="SQLite plans without counts")
+def test_postgresql_counts_the_rows_of_an_import_when_it_is_committed():
+    texts = tuple(f"Sentence number {number} is here." for number in range(300))
+    topic = formats.Topic("long", documents=(formats.Text("d", sentences=texts),))
+    votes = tuple(formats.Preference("long", "d:0", f"d:{number}", "a", annotator="p") for number in range(1, 200))
+    imports.store(making.study(), formats.Bundle(topics=(topic,), preferences=votes))
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT relname, reltuples FROM pg_class WHERE relname IN ('annotate_item', 'annotate_pair')")
+        assert dict(cursor.fetchall()) == {"annotate_item": 300, "annotate_pair": 199}
 
 
 def test_what_is_given_back_after_a_need_was_lowered_is_not_asked_for_again():
