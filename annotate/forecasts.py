@@ -26,7 +26,7 @@ def ask(study: Study, user: User, careless: float | None = None) -> Forecast:
     Study.objects.select_for_update(no_key=True).get(pk=study.pk)
     judged = Item.objects.to_judge().of_sources(study)
     if not judged.filter(position__gt=0).exists():
-        raise Refusal(_("Upload topics with documents first: no topic has two sentences to judge."))
+        raise Refusal(_("A forecast of sentences needs topics with documents: no topic has two sentences to judge."))
     asked = Forecast(study=study, user=user, careless=careless)
     check(asked)
     forecasts = Forecast.objects.filter(study=study)

@@ -19,6 +19,7 @@ os.environ.setdefault("DJANGO_SETTINGS_MODULE", "annotate.settings")
 # Otherwise Celery has Django check every page of the website before a worker starts.
 os.environ.setdefault("CELERY_SKIP_CHECKS", "1")
 
+import ctypes
 import gc
 import logging
 import resource
@@ -28,7 +29,7 @@ import sys
 import time
 import uuid
 import warnings
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import django
@@ -139,6 +140,8 @@ def forget_the_task(**_: Any) -> None:
 
 
 _began = 0.0
+#: Gives free memory back to the machine; other C libraries than glibc have nothing of this kind.
+_give_back: Callable[..., object] = getattr(ctypes.CDLL(None), "malloc_trim", lambda *_: None)
 
 
 @signals.task_prerun.connect
@@ -146,17 +149,35 @@ def begin_task(**_: Any) -> None:
     """Close a connection that is too old, or that Django knows to have failed."""
     global _began
     _began = time.monotonic()
+    signal.setitimer(signal.ITIMER_PROF, 0)  # of a task that ended during an import
+    signal.signal(signal.SIGUSR1, interrupt)  # Celery's end by the clock, with a handler set after all its other hooks
     close_old_connections()
 
 
 @signals.task_postrun.connect
 def end_task(**_: Any) -> None:
-    """An interrupted task may leave a transaction unknown to Django, which would lock tables for good."""
+    """An interrupted task may leave a transaction unknown to Django, which would lock tables for good. The machine gets
+    back what long work has taken: of a fit of 1,500 systems, glibc would keep 550 MB for the process."""
     end_stray_transactions()
     if time.monotonic() - _began >= QUICK:
         connections.close_all()
+        _give_back(0)
     else:
         close_old_connections()
+
+
+@signals.worker_init.connect
+def share_what_is_loaded(**_: Any) -> None:
+    """Load SciPy's statistics, which SciPy would load in each process at the first agreement, and look for no garbage
+    among what is loaded before the processes are forked.
+
+    That writes to its memory: each process had a copy of its own, 30 MB more. No connection is open yet:
+    `leave_connections_to_the_parent` would not see those.
+    """
+    import scipy.stats  # noqa: F401
+
+    gc.collect()
+    gc.freeze()
 
 
 @signals.worker_init.connect

@@ -9,6 +9,7 @@ import uuid
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import partial, wraps
+from types import FrameType
 
 from celery import current_task
 from celery.exceptions import SoftTimeLimitExceeded
@@ -169,8 +170,18 @@ def _processor_limited() -> Iterator[None]:
         signal.setitimer(signal.ITIMER_PROF, 0)
 
 
-def interrupt(*_: object) -> None:
-    """Handle SIGPROF, as Celery handles the end of a task's time by the clock."""
+def interrupt(_signal: int, frame: FrameType | None) -> None:
+    """Handle SIGPROF and the end of a task's time by the clock, which may come after the task.
+
+    An import is finished first: scipy, interrupted there, cannot be imported again by this process.
+    """
+    if not current_task:
+        return
+    while frame is not None:
+        if frame.f_code.co_filename.startswith("<frozen importlib"):
+            signal.setitimer(signal.ITIMER_PROF, 0.1)
+            return
+        frame = frame.f_back
     raise SoftTimeLimitExceeded
 
 

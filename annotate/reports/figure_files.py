@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from functools import cache
 from pathlib import Path
-from typing import NamedTuple
-
-import typst
+from typing import TYPE_CHECKING, NamedTuple
 
 from annotate.reports.plots import Plot
 from preferendum.show.plots import NARROW, PAPER
+
+if TYPE_CHECKING:
+    import typst
 
 #: The forms of a figure, with their media types.
 FIGURES = {"svg": "image/svg+xml", "pdf": "application/pdf", "png": "image/png"}
@@ -45,6 +46,8 @@ def figure(plot: Plot, form: str, note: str, place: str) -> bytes:
     drawing = plot.draw(drawn)
     if form == "svg":
         return drawing.alone(note, points=points).encode()
+    import typst  # only now: it takes 7 MB, and few ask for these files
+
     inputs = {
         "svg": drawing.alone(note, f"{OWN_FONT}, sans-serif"),
         "label": drawing.label,
@@ -58,4 +61,6 @@ def figure(plot: Plot, form: str, note: str, place: str) -> bytes:
 
 @cache
 def _fonts() -> typst.Fonts:
+    import typst
+
     return typst.Fonts(include_system_fonts=True, include_embedded_fonts=False, font_paths=[str(OWN_FONTS)])

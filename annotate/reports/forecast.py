@@ -45,6 +45,11 @@ class Course:
     a_day: float | None
     ends_at: datetime | None
 
+    @property
+    def is_full(self) -> bool:
+        """Whether all planned judgments are in."""
+        return 0 < self.wanted <= self.done
+
 
 def basis(study: Study) -> tuple[StudyStatement | None, str]:
     """What there is to go by, None where that is nothing, and a version that changes with it."""

@@ -208,13 +208,13 @@ def _busy(studies: QuerySet[Study], now: datetime) -> tuple[Busy, ...]:
     busy = []
     for claim in Claim.objects.filter(until__gt=now).order_by("since"):
         task, _, key = claim.name.partition(":")
-        is_topic, is_study = task in ("topic", "curve", "examination"), task in ("study", "annotators", "robustness")
+        is_topic = task in ("topic", "curve", "examination")
         busy.append(
             Busy(
                 task=task,
                 since=claim.since,
                 topic=Topic.objects.filter(study__in=studies, pk=key).first() if is_topic else None,
-                study=studies.filter(pk=key).first() if is_study else None,
+                study=studies.filter(pk=claim.study).first(),
                 upload=Upload.objects.filter(study__in=studies, pk=key).first() if task == "upload" else None,
             )
         )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cache, cached_property
 
 import numpy as np
@@ -136,17 +136,6 @@ class Estimate:
         Raises `zermelo.Undetermined` where they have no finite maximum without a prior.
         """
         return self._again(judgments)
-
-    def resample(self, rng: np.random.Generator, draws: int) -> Matrix:
-        """(draws, n): utilities estimated from as many judgments, drawn with replacement.
-
-        They show how far the estimate varies with the judgments, but not its bias: `covariance` holds both.
-        Raises `zermelo.Undetermined` where a draw without a prior has no finite maximum.
-        """
-        m = len(self._judgments)
-        counts = rng.multinomial(m, np.full(m, 1 / m), size=draws) if m else np.zeros((draws, 0))
-        drawn = (replace(self._judgments, weight=self._judgments.weight * count) for count in counts)
-        return np.array([self._again(judgments).utilities for judgments in drawn]).reshape(draws, len(self.wins))
 
 
 def estimate(

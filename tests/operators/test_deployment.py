@@ -37,7 +37,7 @@ from evaluation.app import HARD_LIMIT, app
 from lab.harness.versions import STATIC, WRITTEN_BY, next_version
 from lab.services import PgBouncer, free_port, proxied, running, system_program, wait_until
 from tests import studies
-from tests.conftest import MUST_RUN, ROOT, Processes, stop
+from tests.conftest import MUST_RUN, ROOT, Processes, needs_valkey, stop
 
 COMPOSE: dict[str, Any] = YAML(typ="safe").load((ROOT / "docker-compose.yml").read_text())
 DOCKERFILE = (ROOT / "Dockerfile").read_text()
@@ -260,7 +260,7 @@ def test_judging_goes_on_while_a_new_version_takes_over(site: Site) -> None:
     assert site.script("worker-healthy", PREFERENDUM_PULSE_FILE=str(pulses[2])).returncode == 0
     doctor = site.run([sys.executable, "manage.py", "doctor", "--no-color"])
     assert re.search(r"fine +worker +\d running", doctor.stdout), doctor.stdout  # who ended is remembered for a while
-    assert re.search(r"fine +broker +Redis answers", doctor.stdout), doctor.stdout
+    assert re.search(r"fine +broker +answers", doctor.stdout), doctor.stdout
     assert re.search(r"fine +clock", doctor.stdout), doctor.stdout
 
 
@@ -296,9 +296,13 @@ print(Topic.objects.behind().count(), ranked, *Claim.objects.filter(attempts__gt
     reason="no PgBouncer here (Debian: apt-get install pgbouncer)",
 )
 @pytest.mark.usefixtures("django_db_setup")
-@pytest.mark.parametrize("mode", ["session", "transaction"])
-def test_behind_a_pooler_people_judge_and_scores_are_computed(mode: str, tmp_path: Path) -> None:
-    with running() as (postgres, redis):
+@pytest.mark.parametrize(
+    ("mode", "broker"), [pytest.param("session", "valkey-server", marks=needs_valkey), ("transaction", "redis-server")]
+)
+def test_with_a_pooler_and_either_broker_people_judge_and_scores_are_computed(
+    mode: str, broker: str, tmp_path: Path
+) -> None:
+    with running(broker=broker) as (postgres, redis):
         pooler = PgBouncer(postgres.folder.parent / "pooler", postgres, mode)
         pooler.start()
         site = Site(tmp_path, pooler.url, redis.url)

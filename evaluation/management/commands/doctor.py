@@ -48,7 +48,7 @@ def broker() -> Iterator[Finding]:
             policy = client.info("memory").get("maxmemory_policy", "")
             keeps = client.info("persistence").get("aof_enabled", 0)
     except redis.RedisError as error:
-        mend = "Start the Redis in BROKER_URL. Judgments are still stored; scores are not updated."
+        mend = "Start the broker in BROKER_URL. Judgments are still stored; scores are not updated."
         yield Finding("broker", wrong=str(error), mend=mend)
         return
     if policy != "noeviction":
@@ -58,4 +58,4 @@ def broker() -> Iterator[Finding]:
         mend = "redis-cli config set appendonly yes (and in redis.conf); until then a restart costs seconds of delay"
         yield Finding("broker", wrong="it keeps no log on the disk", mend=mend)
     else:
-        yield Finding("broker", "Redis answers, keeps its log and evicts nothing")
+        yield Finding("broker", "answers, keeps its log and evicts nothing")
