@@ -42,7 +42,7 @@ CMD test -e $PGDATA/PG_VERSION || { initdb -U $POSTGRES_USER --pwfile=$POSTGRES_
 """
 FILES = """
 install --directory --mode=700 secrets
-for name in secret_key postgres_password redis_password metrics_token; do
+for name in secret_key postgres_password redis_password metrics_token oidc_secret; do
     openssl rand -hex 40 > secrets/$name && chmod 444 secrets/$name
 done
 install --directory --owner=10001 --mode=700 backups

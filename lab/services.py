@@ -166,9 +166,10 @@ class PgBouncer:
 
 @dataclass
 class Redis:
-    """A broker that keeps its log on disk; with `options` of its own."""
+    """A broker that keeps its log on disk, with `options` of its own; `program` may be Valkey's."""
 
     folder: Path
+    program: str = "redis-server"
     port: int = field(default_factory=free_port)
     options: dict[str, str] = field(default_factory=dict)
     process: subprocess.Popen[bytes] | None = None
@@ -178,9 +179,9 @@ class Redis:
         return f"redis://127.0.0.1:{self.port}/0"
 
     def start(self) -> None:
-        program = shutil.which("redis-server")
+        program = shutil.which(self.program)
         if not program:
-            raise Missing("no Redis server here (Debian: apt-get install redis-server)")
+            raise Missing(f"no {self.program} here (Debian: apt-get install {self.program})")
         self.folder.mkdir(parents=True, exist_ok=True)
         options = {
             "port": str(self.port),
@@ -225,7 +226,7 @@ def memory() -> Path | None:
 
 
 @contextmanager
-def running(in_memory: bool = False) -> Iterator[tuple[PostgreSQL, Redis]]:
+def running(in_memory: bool = False, broker: str = "redis-server") -> Iterator[tuple[PostgreSQL, Redis]]:
     """Both servers, new and empty, gone afterwards.
 
     `in_memory`: on a file system in memory, if there is one. Their settings are the same; only the disk, for which
@@ -233,7 +234,7 @@ def running(in_memory: bool = False) -> Iterator[tuple[PostgreSQL, Redis]]:
     """
     room = Path(tempfile.mkdtemp(prefix="preferendum-services-", dir=memory() if in_memory else None))
     room.chmod(0o755)
-    postgres, redis = PostgreSQL(room / "postgres"), Redis(room / "redis")
+    postgres, redis = PostgreSQL(room / "postgres"), Redis(room / "redis", broker)
     try:
         postgres.make()
         postgres.start()

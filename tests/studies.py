@@ -14,7 +14,7 @@ from django.core.files.uploadedfile import SimpleUploadedFile
 from annotate import imports, judging, studies
 from annotate.models import Annotator, Assignment, ScoredBy, Study, Topic, Upload
 from evaluation import tasks
-from evaluation.agenda import find_work
+from evaluation.agenda import look
 from evaluation.records import load_evidence
 from preferendum import formats
 from preferendum.evidence import AS_PUBLISHED
@@ -109,7 +109,7 @@ AFTER = {
 
 def to_do() -> list[tuple[str, int]]:
     """What is behind, but for metrics, reports on people and closer looks, which come after everything else."""
-    return [(work.task, work.key) for work in find_work() if work.task not in AFTER]
+    return [(work.task, work.key) for work in look().waiting if work.task not in AFTER]
 
 
 def from_scratch(topic: Topic) -> dict[ScoredBy, TopicResult]:

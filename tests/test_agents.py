@@ -1,4 +1,5 @@
-"""docs/agents.md: its ten calls, sent one after the other to a real server, make a study that annotators can open."""
+"""docs/agents.md: its ten calls, sent one after the other to a real server, make a study that annotators can open, and
+what it names for afterwards answers."""
 
 from __future__ import annotations
 
@@ -23,20 +24,25 @@ CALL = re.compile(r"^    (GET|POST|PATCH) (/\S+)\n((?:    .+\n)*)", re.MULTILINE
 @pytest.mark.django_db(transaction=True)
 def test_ten_calls_of_the_page_lead_from_nothing_to_a_link_for_annotators(web: Web, worker: object) -> None:
     _token, secret = accounts.create_token(making.person(is_superuser=True), "agent")
-    calls = CALL.findall((ROOT / "docs" / "agents.md").read_text())
-    assert len(calls) == 10
+    page = (ROOT / "docs" / "agents.md").read_text()
+    calls, afterwards = CALL.findall(page), re.findall(r"`(GET|POST) …(/\S+)`", page.partition("## Afterwards")[2])
+    assert (len(calls), len(afterwards)) == (10, 3)
     found: dict[str, Any] = {}
     answers: list[dict[str, Any]] = []
 
-    def send(method: str, path: str, body: str) -> dict[str, Any]:
+    def sent(method: str, path: str, body: str) -> bytes:
         for name, value in found.items():
             path = path.replace(name, str(value))
         kind = "octet-stream" if "filename=" in path else "json"
         headers = {"Authorization": f"Bearer {secret}", "Content-Type": f"application/{kind}"}
         asked = urllib.request.Request(web.url + path, body.encode() or None, headers, method=method)
         with urllib.request.urlopen(asked, timeout=30) as answer:
-            read: dict[str, Any] = json.loads(answer.read())
-            return read
+            content: bytes = answer.read()
+            return content
+
+    def send(method: str, path: str, body: str) -> dict[str, Any]:
+        read: dict[str, Any] = json.loads(sent(method, path, body))
+        return read
 
     for method, path, indented in calls:
         body = re.sub(r"(?m)^    ", "", indented)
@@ -53,8 +59,10 @@ def test_ten_calls_of_the_page_lead_from_nothing_to_a_link_for_annotators(web: W
     assert (answers[7]["count"], answers[9]["systems"]) == (2, [])
     study = Study.objects.get()
     assert (study.compares, study.topics.count(), study.judgments_per_pair) == ("summaries", 2, 3)
-    with urllib.request.urlopen(answers[8]["link"], timeout=30) as page:
-        assert "Which text tells more about the flood?" in page.read().decode()
+    with urllib.request.urlopen(answers[8]["link"], timeout=30) as invitation:
+        assert "Which text tells more about the flood?" in invitation.read().decode()
+    for method, path in afterwards:
+        assert sent(method, f"/api/v1/studies/STUDY{path}", "")
 
 
 def test_a_language_model_finds_every_page_as_plain_text(client: Client) -> None:

@@ -86,13 +86,14 @@ def test_this_machine_may_be_spoken_to(log: Path) -> None:
 
 
 def test_uploads_are_read_and_stored_where_there_is_no_network_at_all() -> None:
-    """As `unshare` has it: an own network with nothing in it but this machine."""
+    """As `unshare` has it: an own network with nothing in it but this machine. The guard watches all other tests."""
     alone = ["unshare", "--map-root-user", "--net", "sh", "-c"]
     if not shutil.which("unshare") or not shutil.which("ip"):
         pytest.skip("no unshare or no ip here (Debian: apt-get install util-linux iproute2)")
     if subprocess.run([*alone, "ip link set lo up"], capture_output=True, check=False).returncode:
         pytest.skip("this system lets nobody have a network of their own")
-    tests = "tests/annotate/test_imports.py tests/annotate/test_exports.py"
+    imports, exports = "tests/annotate/test_imports.py", "tests/annotate/test_exports.py"
+    tests = f"{imports} {exports}::test_a_study_taken_back_gives_the_same_archive -k 'preview or stored or taken_back'"
     reaching = f"{sys.executable} -S -c 'import socket; socket.create_connection((\"{NOBODY}\", 80), 5)'"
     own = ("DATABASE_URL", "BROKER_URL")  # they are not to be reached from there
     found = subprocess.run(

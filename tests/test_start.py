@@ -12,6 +12,7 @@ import subprocess
 import sys
 import urllib.request
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -22,9 +23,7 @@ from annotate.management.commands.test import named_parts, sum_up
 from annotate.server import private_files
 from annotate.server.origin import place_to_listen, read_origin
 from lab.services import free_port
-from tests.conftest import ROOT
-
-LOCKS = sorted((ROOT / "requirements").glob("*.txt"))
+from tests.conftest import ROOT, is_chosen
 
 
 @pytest.fixture
@@ -59,23 +58,6 @@ def test_an_environment_made_from_an_older_lock_is_made_anew(
     assert ran[1][-1].endswith("test.txt"), "what was there for the tests is kept"
 
 
-@pytest.mark.parametrize("lock", LOCKS, ids=lambda path: path.stem)
-def test_a_lock_pins_everything_by_hash_and_names_no_host(lock: Path) -> None:
-    text = lock.read_text()
-    pins = re.findall(r"^[\w.\[\]-]+==[^\s;]+(?: ;[^\\]*)? \\\n    --hash=sha256:", text, re.MULTILINE)
-    assert len(pins) == len(re.findall(r"^[\w.\[\]-]+==", text, re.MULTILINE)) > 20
-    assert "://" not in text
-    assert "--index" not in text
-
-
-def test_each_lock_holds_the_smaller_one_pin_for_pin() -> None:
-    run, test, bench = (
-        set(re.findall(r"^[\w.\[\]-]+==[^\s;]+", (ROOT / "requirements" / f"{name}.txt").read_text(), re.MULTILINE))
-        for name in ("run", "test", "bench")
-    )
-    assert run <= test <= bench
-
-
 @pytest.mark.parametrize(
     ("given", "parts", "rest"),
     [
@@ -88,6 +70,21 @@ def test_each_lock_holds_the_smaller_one_pin_for_pin() -> None:
 )
 def test_the_parts_of_the_tests_are_named_before_what_pytest_is_given(given: str, parts: list[str], rest: str) -> None:
     assert named_parts(given.split()) == (parts, rest.split())
+
+
+@pytest.mark.parametrize(
+    ("fixtures", "again"), [(["tmp_path"], False), (["transactional_db"], True), (["product"], True)]
+)
+def test_what_starts_processes_and_meets_no_database_does_not_run_again_on_postgresql(
+    fixtures: list[str], again: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    item: Any = SimpleNamespace(
+        nodeid="tests/operators/test_x.py::test", fixturenames=fixtures, get_closest_marker=lambda _name: None
+    )
+    monkeypatch.setenv("DATABASE_URL", "sqlite:///x.sqlite3")
+    assert is_chosen(item, "processes")
+    monkeypatch.setenv("DATABASE_URL", "postgres://somebody@127.0.0.1:1/x")
+    assert is_chosen(item, "processes") == again
 
 
 def test_every_benchmark_is_listed_with_its_question_and_runs_by_its_name() -> None:
@@ -128,7 +125,7 @@ def test_the_end_of_the_tests_sums_up_all_parts_and_names_what_failed(
 
 
 def test_pytest_tells_the_figures_that_the_end_sums_up() -> None:
-    one = "tests/test_start.py::test_each_lock_holds_the_smaller_one_pin_for_pin"
+    one = "tests/test_requirements.py::test_the_website_is_not_installed_with_a_language_model"
     said, _nothing = command("test", one).communicate(timeout=300)
     first, last = said.strip().splitlines()[-2:]
     assert "1 passed in " in first

@@ -48,7 +48,7 @@ def judge(study: Study) -> None:
 
 def work_off() -> set[str]:
     """Do all that the worker finds to do, each once; the names of its tasks."""
-    waiting = agenda.find_work()
+    waiting = agenda.look().waiting
     for work in waiting:
         tasks.TASKS[work.task](work.key)
     return {work.task for work in waiting}

@@ -57,7 +57,7 @@ class Replace:
         pattern, replacement = parsed(self.old), parsed(self.new)
         places = [
             (path, module, place)
-            for path, module in _modules(copy, self.inside)
+            for path, module in _modules(copy, self.inside, _words(pattern))
             for scope in _scopes(module, self.inside)
             for place in _places(scope, pattern)
         ]
@@ -150,12 +150,20 @@ def parsed(code: str) -> ast.expr | list[ast.stmt]:
 # Where
 
 
-def _modules(copy: Copy, name: str) -> Iterator[tuple[Path, ast.Module]]:
-    """The files in which something of this name may be."""
+def _modules(copy: Copy, name: str, words: Iterable[str] = ()) -> Iterator[tuple[Path, ast.Module]]:
+    """The files in which something of this name may be defined, and all these words stand."""
     last = name.rpartition(".")[2]
+    defined = re.compile(rf"^\s*(async )?(def |class )?{last}\b" if last else "", re.MULTILINE)
     for path, text in copy.files("*.py", *PACKAGES):
-        if last in text and "migrations" not in path.parts:
+        if defined.search(text) and all(word in text for word in words) and "migrations" not in path.parts:
             yield path, ast.parse(text)
+
+
+def _words(pattern: ast.expr | list[ast.stmt]) -> set[str]:
+    """The names that must stand where the pattern matches."""
+    nodes = [node for part in (pattern if isinstance(pattern, list) else [pattern]) for node in ast.walk(part)]
+    names = (getattr(node, "id", None) or getattr(node, "attr", None) for node in nodes)
+    return {name for name in names if name and not name.startswith("ANY")}
 
 
 def _scopes(module: ast.Module, name: str) -> list[ast.AST]:

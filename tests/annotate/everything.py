@@ -16,7 +16,7 @@ from django.test import Client, override_settings
 from django.urls import URLPattern, get_resolver, reverse
 from rest_framework.test import APIClient
 
-from annotate import accounts, exports, imports, invitations, judging
+from annotate import accounts, exports, imports, invitations, judging, webhooks
 from annotate.judging import what_if
 from annotate.models import Annotator, Membership, Study, Token
 from tests.annotate import making
@@ -45,6 +45,7 @@ BODIES: dict[tuple[str, str], Any] = {
     ("POST", "api_annotators"): {"pseudonym": "a machine"},
     ("POST", "api_judgment"): {"revision": 1, "answer": "left"},
     ("POST", "api_skip"): {"reason": "other", "report": "same", "note": "Twice."},
+    ("POST", "api_webhooks"): {"address": "https://example.org/hook", "agreement_below": 0.4},
     ("POST", "api_removals"): {"kind": "human_scores", "key": "responsiveness"},
 }
 
@@ -125,6 +126,7 @@ def furnish(study: Study) -> Keys:
             "analysis": "document-sets",
             ("analysis", "api_topic_result"): "sentence-ranking",
             "token_id": token.pk,
+            "webhook_id": webhooks.create(study, owner, address="https://example.org/other").pk,
             "path": "no/such/thing/",
             "key": assignment.key,
             ("key", "api_draw"): judge.key,
@@ -186,6 +188,16 @@ def made_once(make: Callable[[], Made]) -> Any:
             yield result, files
 
     return made
+
+
+def study_once(make: Callable[[], Study]) -> tuple[Any, Any]:
+    """Two fixtures, `made_study` and the one that tests ask for: the study that this makes once for a module."""
+
+    @pytest.fixture
+    def study(made_study: tuple[Study, Path]) -> Study:
+        return Study.objects.get(pk=made_study[0].pk)
+
+    return made_once(make), study
 
 
 def untouched(clients: Mapping[str, AnyClient]) -> dict[str, AnyClient]:

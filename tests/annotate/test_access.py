@@ -57,6 +57,11 @@ POST   401 401 401 401 404 404 201 403 201 201 403 404  api_invitations
 DELETE 401 401 401 401 404 404 204 403 204 204 403 404  api_invitation
 GET    401 401 401 401 404 404 403 200 200 200 200 404  api_judgments api_exports
 GET    401 401 401 401 404 404 403 200 200 200 200 404  api_dataset api_recruitment api_participants
+GET    401 401 401 401 404 404 403 200 200 200 200 404  api_webhooks api_deliveries
+POST   401 401 401 401 404 404 403 201 201 201 403 404  api_webhooks
+POST   401 401 401 401 404 404 403 200 200 200 403 404  api_webhook_secret
+POST   401 401 401 401 404 404 403 202 202 202 403 404  api_deliveries
+DELETE 401 401 401 401 404 404 403 204 204 204 403 404  api_webhook
 PUT    401 401 401 401 404 404 403 200 200 200 403 404  api_given_metrics
 PUT    401 401 401 401 404 404 200 403 200 200 403 404  api_demographics
 POST   401 401 401 401 404 404 403 202 202 202 403 404  api_forecasts api_uploads api_baselines api_simulated

@@ -24,6 +24,7 @@ from preferendum.scoring.ranking import Comparison
 from preferendum.scoring.summary_answers import answers_of, summaries_there
 from preferendum.scoring.win_rate import win_rates
 from tests.annotate import making
+from tests.annotate.everything import made_once
 from tests.annotate.judging_study import drawn, joined, judged
 from tests.annotate.test_comparing_summaries import record, study_of
 
@@ -54,7 +55,7 @@ def busy_study() -> Study:
     for taste, annotator in enumerate(reversed(annotators)):  # whoever came first need not answer first
         for number in range(12):
             answer, pair = ("left", "right", "tie", "neither")[number % 4], drawn(annotator)
-            if number % 4 < 2 and pair.item_set.of == "summaries":  # every second one likes what others do not
+            if number % 4 != 2 and pair.item_set.of == "summaries":  # every second one likes what others do not
                 answer = "left" if (pair.left.system < pair.right.system) == taste % 2 else "right"
             judged(annotator, answer)
     judging.undo(Assignment.objects.filter(annotator=annotators[0], state="judged").order_by("-pk").first())
@@ -63,14 +64,22 @@ def busy_study() -> Study:
     return study
 
 
-@pytest.fixture
-def exported(tmp_path: Path) -> tuple[Study, Path]:
+def exported_study() -> tuple[int, bytes]:
     study = busy_study()
     assert tasks.catch_up(study.pk) == {}
     file = io.BytesIO()
     study_archive.write(exports.make_archive(study), file)
-    (tmp_path / "study.zip").write_bytes(file.getvalue())
-    return study, tmp_path / "study.zip"
+    return study.pk, file.getvalue()
+
+
+made_export = made_once(exported_study)
+
+
+@pytest.fixture
+def exported(made_export: tuple[tuple[int, bytes], Path], tmp_path: Path) -> tuple[Study, Path]:
+    (study, archive), _files = made_export
+    (tmp_path / "study.zip").write_bytes(archive)
+    return Study.objects.get(pk=study), tmp_path / "study.zip"
 
 
 def told(capsys: pytest.CaptureFixture[str], *arguments: object) -> Any:

@@ -30,7 +30,7 @@ from preferendum.results import (
 )
 from tests import kept
 from tests.annotate import making, scored
-from tests.annotate.everything import made_once
+from tests.annotate.everything import study_once
 from tests.annotate.reading import address, rows_of, signed_in, text_of
 from tests.test_house import ROOT
 
@@ -95,12 +95,7 @@ def assessed_study(pyramids_by: str | None = ODD) -> Study:
     return made
 
 
-made_study = made_once(assessed_study)
-
-
-@pytest.fixture
-def assessed(made_study: tuple[Study, object]) -> Study:
-    return Study.objects.get(pk=made_study[0].pk)
+made_study, assessed = study_once(assessed_study)
 
 
 def record(made: Study, peers: str = "machines") -> AssessorsReport:

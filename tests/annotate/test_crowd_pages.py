@@ -147,7 +147,19 @@ def test_no_work_left_has_a_text_and_a_code_of_its_own(client, study):
     assert "Finish" in client.get(reverse("progress", args=[key]) + "?nothing=no_work").content.decode()
     html = client.post(reverse("leave", args=[key]), follow=True).content.decode()
     assert "No pairs are left" in html
+    assert "You judged 1 pair, and it is saved." in html
     assert 'value="NOWORK1"' in html
+
+
+def test_who_comes_too_late_reads_nothing_of_answers(client, study):
+    answer(client, begin(client, study))
+    studies.change_settings(study, making.owner(study), judgments_per_topic=1)
+    key = crowd.enter(study, P2, "s2").key
+    late = Client()
+    late.post(entry(study, P2, "s2"), {"consent": "1"})
+    html = late.post(reverse("leave", args=[key]), follow=True).content.decode()
+    assert "No pairs are left" in html
+    assert "You judged" not in html
 
 
 def test_whose_part_was_ended_leaves_as_screened_out(client, study):
@@ -323,9 +335,19 @@ def test_a_researcher_lists_who_is_expected_and_reads_what_the_link_lets_in(clie
     assert '"P 1" is not a Prolific ID' in wrong
 
 
+def test_what_is_saved_names_a_new_text_only_where_there_is_one(client, owned):
+    page, new_text = reverse("study_recruitment", args=[owned.pk]), "agrees to the new text first"
+    shown = [
+        said(client.post(page, settings(**fields), follow=True).content.decode())
+        for fields in ({}, {"code_no_work": "C4"}, {"consent": "I agree, too."}, {"consent": ""})
+    ]
+    assert [new_text in html for html in shown] == [True, False, True, False]
+    assert all("Saved." in html for html in shown)
+
+
 def test_a_value_that_will_not_do_is_shown_at_its_field_and_nothing_is_stored(client, owned):
     html = client.post(reverse("study_recruitment", args=[owned.pk]), settings(code_done="")).content.decode()
-    assert "Copy the completion code from Prolific" in html
+    assert "Enter the completion code of the study on Prolific" in html
     assert "I agree." in html
     assert not Recruitment.objects.exists()
 

@@ -14,18 +14,21 @@ from annotate.models import HumanScore, Removal, Study, System
 from preferendum import formats
 from preferendum.formats.records import HumanScore as HumanScoreRecord
 from tests.annotate import making
+from tests.annotate.everything import study_once
 from tests.annotate.making import TOPIC, lines
 from tests.annotate.visitors import signed_in
 
 pytestmark = pytest.mark.django_db
 
 
-@pytest.fixture
-def study() -> Study:
+def study_of_two_uploads() -> Study:
     study = making.study()
     making.store(study, lines(TOPIC, TOPIC | {"topic_id": "M2"}), "both.jsonl")
     making.store(study, b"topic,system,text\nM1,late,Rain.\n", "late.csv")
     return study
+
+
+made_study, study = study_once(study_of_two_uploads)
 
 
 @pytest.fixture

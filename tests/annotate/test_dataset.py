@@ -23,6 +23,7 @@ from annotate import exports, judging
 from annotate.models import Annotator, Judgment, Study
 from preferendum.formats.records import Preference
 from tests.annotate import making
+from tests.annotate.everything import study_once
 from tests.annotate.judging_study import joined, judged
 from tests.annotate.test_comparing_summaries import record, study_of
 from tests.conftest import ROOT
@@ -89,8 +90,7 @@ def folder_of(study: Study, folder: Path, **asked: str) -> dict[str, bytes]:
         return {name: files.read(name) for name in files.namelist()}
 
 
-@pytest.fixture
-def study() -> Study:
+def judged_study() -> Study:
     """Of both questions, judged by people and a machine, with every answer, an undone one and texts of every kind."""
     study = study_of(
         record() | {"question": "Which tells more?", "title": "Rain"}, record("M2"), compares="both",
@@ -103,6 +103,9 @@ def study() -> Study:
             judged(annotator, ("left", "right", "tie", "neither")[number % 4])
     judging.undo(Judgment.objects.latest("pk").assignment)
     return study
+
+
+made_study, study = study_once(judged_study)
 
 
 def fetched(study: Study, part: str) -> bytes:
@@ -254,14 +257,14 @@ def test_a_spreadsheet_runs_nothing_of_it():
 
 def test_a_large_file_that_begins_with_imported_judgments_loads_too(tmp_path):
     """What imports lack, or say in their own way, must not decide what the rest is taken for."""
-    sentences = [f"It rained for {number} days in the valley. " + "So they said. " * 40 for number in range(9)]
+    sentences = [f"It rained for {number} days in the valley. " + "So they said. " * 200 for number in range(9)]
     topic = {"topic_id": "M1", "documents": [{"id": "d", "sentences": sentences}]}
     study = study_of(topic, compares="sentences", judgments_per_topic=100_000)
     given = [
         Preference(
             "M1", "d:0", f"d:{1 + number % 8}", "a", f"w{number}", None, "2026-01-31T16:53:19Z", {"reason": ["odd"]}
         )
-        for number in range(16_000)
+        for number in range(4_000)
     ]
     judging.import_judgments(study, given, Annotator.Kind.HUMAN)
     judged(joined(study))
@@ -278,5 +281,5 @@ def test_a_large_file_that_begins_with_imported_judgments_loads_too(tmp_path):
         [sys.executable, "-c", load], cwd=tmp_path, env=environment, capture_output=True, text=True, check=False
     )
     assert done.returncode == 0, done.stderr
-    assert done.stdout.startswith("16001 1 ")
+    assert done.stdout.startswith("4001 1 ")
     assert "odd" not in done.stdout

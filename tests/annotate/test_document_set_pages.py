@@ -12,7 +12,7 @@ from preferendum import formats
 from preferendum.results import DocumentSetsReport
 from tests import kept
 from tests.annotate import making, scored
-from tests.annotate.everything import made_once
+from tests.annotate.everything import study_once
 from tests.annotate.reading import address, rows_of, signed_in, text_of
 
 pytestmark = pytest.mark.django_db
@@ -53,12 +53,7 @@ def compared_study() -> Study:
     return made
 
 
-made_study = made_once(compared_study)
-
-
-@pytest.fixture
-def compared(made_study: tuple[Study, object]) -> Study:
-    return Study.objects.get(pk=made_study[0].pk)
+made_study, compared = study_once(compared_study)
 
 
 def record(made: Study, peers: str = "machines") -> DocumentSetsReport:

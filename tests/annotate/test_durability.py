@@ -246,6 +246,13 @@ def test_a_process_does_not_start_on_a_weak_database(monkeypatch: pytest.MonkeyP
         durability.require()
 
 
+@pytest.mark.django_db(transaction=True)
+def test_a_web_process_forked_later_does_not_start_on_a_weak_database(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(durability, "complaints", lambda _: ["It forgets."])
+    with pytest.raises(ImproperlyConfigured, match="It forgets"):
+        gunicorn.post_worker_init(None)
+
+
 def test_website_and_worker_ask_when_they_start(tmp_path: Path) -> None:
     weak = "import annotate.database.durability as d; d.complaints = lambda connection: ['It forgets.']\n"
     environment = os.environ | {

@@ -18,7 +18,7 @@ from annotate.reports import forecast as reports
 from annotate.reports import minutes
 from annotate.reports.study import look_at, study_lines
 from evaluation import forecasting, tasks
-from evaluation.agenda import find_work
+from evaluation.agenda import look
 from evaluation.records import load_evidence
 from preferendum.evidence import Settings
 from preferendum.formats import Preference
@@ -64,7 +64,7 @@ def test_the_worker_says_what_the_command_line_says(study) -> None:
 def test_a_turn_goes_on_where_the_last_one_stopped_unless_texts_have_changed(study, monkeypatch) -> None:
     monkeypatch.setattr(tasks, "TURN", 0.0)
     asked = forecasts.ask(study, making.owner(study))
-    assert ("forecast_study", asked.pk) in [(work.task, work.key) for work in find_work()]
+    assert ("forecast_study", asked.pk) in [(work.task, work.key) for work in look().waiting]
     done = []
     for _turn in range(3):
         tasks.forecast_study(asked.pk)

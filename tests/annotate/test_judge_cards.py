@@ -22,7 +22,7 @@ from preferendum.formats.archive import study as study_archive
 from preferendum.formats.judge import Judge
 from preferendum.formats.records import Preference
 from tests.annotate import making
-from tests.annotate.everything import program
+from tests.annotate.everything import program, study_once
 from tests.annotate.reading import address, rows_of, signed_in, text_of
 
 pytestmark = pytest.mark.django_db
@@ -76,9 +76,11 @@ def judged(study: Study, number: int = 80) -> Study:
     return worked_out(study)
 
 
-@pytest.fixture
-def study() -> Study:
+def judged_study() -> Study:
     return judged(study_of_summaries())
+
+
+made_study, study = study_once(judged_study)
 
 
 def card(study: Study, judge: str) -> list[dict[str, str]]:

@@ -12,18 +12,21 @@ from annotate.reports import rests_on
 from evaluation import tasks
 from evaluation.records.statement import state
 from tests.annotate import making, scored
+from tests.annotate.everything import study_once
 
 pytestmark = pytest.mark.django_db
 
 
-@pytest.fixture
-def study() -> Study:
+def judged_by_both() -> Study:
     """People judged both topics, machines one of them."""
     made = scored.scored_study(counted_kinds="people")
     scored.judge(made, ("snow", "s1:0", "s1:1", "b"), pseudonym="ann")
     scored.judge(made, *scored.JUDGED[:2], kind="machine", pseudonym="a model of ours")
     assert tasks.catch_up(made.pk) == {}
     return made
+
+
+made_study, study = study_once(judged_by_both)
 
 
 def signed_in(study: Study, role: str = "researcher") -> Client:

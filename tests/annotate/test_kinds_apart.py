@@ -18,6 +18,7 @@ from annotate.reports import rests_on
 from evaluation import tasks
 from preferendum import formats
 from tests.annotate import making, scored
+from tests.annotate.everything import study_once
 from tests.annotate.reading import signed_in
 
 pytestmark = pytest.mark.django_db
@@ -110,8 +111,7 @@ def text(client: Client, page: str) -> str:
     return re.sub(r" ?\(not counted: [^)]*\)| ?Compare with the (machines’|simulated) judgments", "", said)
 
 
-@pytest.fixture
-def study() -> Study:
+def judged_by_people() -> Study:
     """Judged by people alone, a hundred times."""
     made = scored.scored_study(
         judgments_per_pair=30, judgments_per_topic=500, weigh_annotators=True, counted_kinds="people"
@@ -119,6 +119,9 @@ def study() -> Study:
     made.annotators.filter(kind="simulated").update(excluded_at=made.created_at)
     judge(made, "human", 0.8)
     return made
+
+
+made_study, study = study_once(judged_by_people)
 
 
 def test_no_figure_of_people_moves_when_machines_and_simulations_judge(study):

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import gettext
 import re
 import shutil
+import subprocess
 from pathlib import Path
 from typing import Any
 
+import allauth
 import pytest
 from django.core.management import call_command
 from django.test import Client
@@ -108,3 +111,26 @@ def test_a_new_study_asks_in_the_language_of_its_texts(client: Client, db: None,
     here = invitations.invitation_path(invitations.invite(study, making.owner(study)))
     assert 'class="example"' in Client().get(here).content.decode()
     assert "All settings are the recommended ones" in methods_section.plain(study_facts.of_study(study))
+
+
+@needs_gettext
+def test_words_of_ours_for_the_librarys_pages_stand_for_words_that_it_has(tmp_path: Path, settings: Any) -> None:
+    """After an update that says something else, the page would be in its words."""
+    ours = settings.LOCALE_PATHS[1] / "en" / "LC_MESSAGES" / "django.po"
+    theirs = Path(allauth.__file__).parent / "locale" / "en" / "LC_MESSAGES" / "django.po"
+    sentences = re.compile(r'^msgid ((?:".*"\n)+)', re.MULTILINE)
+    of_ours, of_theirs = (
+        {"".join(re.findall('"(.*)"', lines)) for lines in sentences.findall(path.read_text())}
+        for path in (ours, theirs)
+    )
+    assert len(of_ours) > 40
+    assert of_ours <= of_theirs
+    made = tmp_path / "django.mo"
+    subprocess.run(["msgfmt", "-o", made, ours], check=True)
+    assert says(made) == says(ours.with_suffix(".mo"))
+
+
+def says(catalogue: Path) -> dict[Any, str]:
+    """What a compiled catalogue says, however it is laid out: tools and their versions differ in that."""
+    with catalogue.open("rb") as file:
+        return gettext.GNUTranslations(file)._catalog

@@ -17,6 +17,7 @@ from annotate.reports import analyses
 from preferendum import formats
 from preferendum.show.latex import write_latex
 from tests.annotate import scored
+from tests.annotate.everything import study_once
 from tests.annotate.making import owner
 from tests.annotate.reading import signed_in, text_of
 from tests.annotate.test_metric_pages import graded_study
@@ -28,8 +29,8 @@ pytestmark = pytest.mark.django_db
 NAMES = ("[best]", "*", "a < b > c | d", r"\input{x} & 100% #1 $2 ~ ^ _x", "“quoted”", "f(x) = -1; --x `y` 'z' \"w\"")
 
 
-@pytest.fixture
-def graded() -> Study:
+def with_odd_metrics() -> Study:
+    """A study with scores by metrics whose names mean something to LaTeX."""
     made = graded_study()
     file = io.BytesIO()
     rows = [("T1", system, name, number) for number, name in enumerate(NAMES) for system in ("third", "first & best")]
@@ -38,6 +39,9 @@ def graded() -> Study:
     imports.put_metric_scores(made, owner(made), file, "the body")
     scored.score_with_metrics(made)
     return made
+
+
+made_study, graded = study_once(with_odd_metrics)
 
 
 def typeset(table: str, folder: Path, options: str = "") -> str:

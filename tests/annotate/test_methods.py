@@ -21,7 +21,7 @@ from preferendum.metrics.registry import families
 from preferendum.show import citations
 from tests import kept
 from tests.annotate import making, scored
-from tests.annotate.everything import made_once
+from tests.annotate.everything import study_once
 from tests.annotate.judging_study import joined, judged, ready_study
 from tests.annotate.making import owner
 from tests.annotate.reading import address, rows_of, signed_in
@@ -39,12 +39,7 @@ def reported_study() -> Study:
     return made
 
 
-made_study = made_once(reported_study)
-
-
-@pytest.fixture
-def study(made_study: tuple[Study, object]) -> Study:
-    return Study.objects.get(pk=made_study[0].pk)
+made_study, study = study_once(reported_study)
 
 
 def told(study: Study) -> str:

@@ -26,7 +26,7 @@ from preferendum.results import (
 from preferendum.show.points import why_untested
 from tests import kept
 from tests.annotate import scored
-from tests.annotate.everything import made_once
+from tests.annotate.everything import study_once
 from tests.annotate.making import owner, study
 from tests.annotate.reading import address, rows_of, signed_in, text_of
 from tests.annotate.test_api import API, client_of
@@ -60,12 +60,7 @@ def graded_study() -> Study:
     return made
 
 
-made_study = made_once(graded_study)
-
-
-@pytest.fixture
-def graded(made_study: tuple[Study, object]) -> Study:
-    return Study.objects.get(pk=made_study[0].pk)
+made_study, graded = study_once(graded_study)
 
 
 def judge_enough(made: Study) -> None:

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import re
+import uuid
 from dataclasses import replace
 from datetime import timedelta
+from pathlib import Path
 
 import pytest
 from django.db import connection
@@ -38,7 +40,7 @@ from annotate.reports import agreement, annotator_answers, annotators, worker
 from annotate.reports import audit_log as audit_log_in_words
 from annotate.reports.what_if import in_words, would_change
 from evaluation import tasks
-from evaluation.agenda import find_work
+from evaluation.agenda import look
 from preferendum.formats import Preference
 from preferendum.results import (
     Agreement,
@@ -59,6 +61,7 @@ from preferendum.show.analyses.annotator_agreement import THIN, NamedAgreement, 
 from tests import kept
 from tests.annotate import making, scored
 from tests.annotate.big_study import big_study
+from tests.annotate.everything import made_once, study_once
 from tests.annotate.judging_study import drawn, joined, judged, let_lapse, ready_study, report_annotators
 from tests.annotate.reading import address, rows_of, signed_in, text_of
 from tests.annotate.test_comparing_summaries import record, study_of
@@ -175,6 +178,20 @@ def test_nobody_sees_the_failures_of_studies_that_are_not_theirs() -> None:
     assert "Topic T0" not in text
     assert "a task of another study" in text
     assert "Topic T0" in shown(signed_in(study))
+
+
+@pytest.mark.parametrize("task", ["webhook", "forecast", "metrics"])
+def test_no_task_of_ones_own_study_is_called_anothers(task: str) -> None:
+    alive()
+    study, now = ready_study(title="Hail"), timezone.now()
+    settled(study)
+    ends = now + timedelta(minutes=1)
+    Claim.objects.create(name=f"{task}:7", study=study.pk, token=uuid.uuid4(), since=now, until=ends)
+    own, others = shown(signed_in(study)), shown(signed_in(making.study(title="Elsewhere")))
+    assert "Hail" in own
+    assert "another study" not in own
+    assert "a task of another study" in others
+    assert "Hail" not in others
 
 
 def test_who_looks_after_annotators_is_led_to_how_the_worker_does() -> None:
@@ -471,7 +488,7 @@ def test_an_annotators_answers_are_listed_by_sittings_and_one_by_one() -> None:
     for answer in ("left", "right", "tie", "left"):
         judging.record_judgment(drawn(annotator), 1, answer, 5.0)
     judging.undo(judged(annotator, "right"))
-    first = Judgment.objects.order_by("pk")[0]
+    first = Judgment.objects.filter(item_set__study=study).earliest("pk")
     with append_only.erasing():
         Judgment.objects.filter(pk=first.pk).update(at=first.at - timedelta(hours=2))
     client = signed_in(study)
@@ -501,9 +518,16 @@ def test_the_table_of_annotators_is_a_file_too() -> None:
 # Pages about people, however many there are
 
 
-@pytest.fixture
-def many() -> Study:
+def study_of_many() -> Study:
     return big_study(annotators=120, judgments=2_400, topics=2, sentences=30)
+
+
+made_many = made_once(study_of_many)
+
+
+@pytest.fixture
+def many(made_many: tuple[Study, Path]) -> Study:
+    return Study.objects.get(pk=made_many[0].pk)
 
 
 PAGES = (
@@ -633,12 +657,14 @@ def test_thin_cells_of_the_heat_map_have_no_colour() -> None:
 # Excluding somebody
 
 
-@pytest.fixture
-def two_annotators() -> Study:
+def judged_by_two() -> Study:
     study = scored.scored_study(judgments_per_pair=3, smooth="none")
     scored.judge(study, ("rain", "d1:0", "d1:1", "b"), pseudonym="bob")
     assert tasks.catch_up(study.pk) == {}
     return study
+
+
+made_study, two_annotators = study_once(judged_by_two)
 
 
 def test_excluding_begins_with_what_would_change_and_is_undone_from_the_same_page(two_annotators) -> None:
@@ -754,9 +780,9 @@ def test_the_smallest_set_lists_the_answers_without_which_another_system_would_b
     for topic in study.topics.all():
         tasks.examine_topic(topic.pk)
     tasks.examine_study(study.pk)
-    assert ("find_smallest_set", study.pk) in {(work.task, work.key) for work in find_work()}
+    assert ("find_smallest_set", study.pk) in {(work.task, work.key) for work in look().waiting}
     tasks.find_smallest_set(study.pk)
-    assert ("find_smallest_set", study.pk) not in {(work.task, work.key) for work in find_work()}
+    assert ("find_smallest_set", study.pk) not in {(work.task, work.key) for work in look().waiting}
     smallest = kept.heads("smallest-set", study=study).get().read(SmallestSet)
     assert smallest is not None
     apart = f"do not tell {escape(smallest.first)} and {smallest.instead} apart"

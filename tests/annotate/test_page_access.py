@@ -11,6 +11,7 @@ import uuid
 from functools import cache
 
 import pytest
+from allauth.mfa.totp.internal.auth import TOTP
 from django.http import HttpResponseBase
 from django.test import Client
 from django.urls import reverse
@@ -28,7 +29,7 @@ from annotate.models import (
     Upload,
     WhatIfQuestion,
 )
-from tests.annotate import scored
+from tests.annotate import making, scored
 from tests.annotate.everything import Keys, undone
 from tests.annotate.test_middleware import lacking
 from tests.annotate.visitors import VISITORS, furnish, pages, signed_in
@@ -41,17 +42,34 @@ GET  200 200 200 200 200 200 200 200 302 302 302 302 302  home
 GET  200 200 200 200 200 200 200 200 200 200 200 200 200  about withdrawn docs doc my_judging sign_in_link
 GET  200 200 200 200 200 200 200 200 200 200 200 200 200  doc_plain llms_txt
 GET  404 404 404 404 404 404 404 404 404 404 404 404 200  metrics
-GET  200 200 200 200 200 200 302 302 302 302 302 302 302  sign_in
-POST 200 200 200 200 200 200 302 302 302 302 302 302 302  sign_in
-POST 302 302 302 302 302 302 302 302 302 302 302 302 302  sign_in_link sign_out sign_in_code demo set_language
+GET  200 200 200 200 200 200 302 302 302 302 302 302 302  sign_in account_login
+POST 200 200 200 200 200 200 302 302 302 302 302 302 302  sign_in account_login
+POST 302 302 302 302 302 302 302 302 302 302 302 302 302  sign_in_link sign_out account_logout demo set_language
+GET  302 302 302 302 302 302 302 302 302 302 302 302 302  new_account
+POST 302 302 302 302 302 302 302 302 302 302 302 302 302  new_account
+GET  404 404 404 404 404 404 404 404 404 404 404 404 404  openid_connect_callback
+POST 404 404 404 404 404 404 404 404 404 404 404 404 404  openid_connect
 GET  404 404 404 404 404 404 404 404 404 404 404 404 404  sign_up security_txt forgotten forgotten_sent new_password
 POST 404 404 404 404 404 404 404 404 404 404 404 404 404  sign_up forgotten new_password leave
 GET    L   L   L   L   L   L 404 404 404 404 404 404 404  account_email email_confirm
 POST   L   L   L   L   L   L 404 404 404 404 404 404 404  account_email email_confirm
 GET    L   L   L   L   L   L 404 404 200 200 404 200 200  health
-GET  302 302 302 302 302 302 302 302 302 302 302 302 302  sign_in_code demo set_language
-GET    L   L   L   L   L   L 200 200 200 200 200 200 200  account password second_factor studies
-POST   L   L   L   L   L   L 200 200 200 200 200 200 200  account second_factor markdown_preview
+GET  302 302 302 302 302 302 302 302 302 302 302 302 302  mfa_authenticate demo set_language
+POST 302 302 302 302 302 302 302 302 302 302 302 302 302  mfa_authenticate
+GET    L   L   L   L   L   L 200 200 200 200 200 200 200  account password account_reauthenticate mfa_index studies
+GET    L   L   L   L   L   L 302 302 302 302 302 302 302  mfa_reauthenticate mfa_activate_totp
+GET    L   L   L   L   L   L 302 302 302 302 302 302 302  mfa_generate_recovery_codes
+POST   L   L   L   L   L   L 302 302 302 302 302 302 302  mfa_reauthenticate mfa_activate_totp
+POST   L   L   L   L   L   L 302 302 302 302 302 302 302  mfa_generate_recovery_codes account_reauthenticate
+GET    L   L   L   L   L   L 404 404 404 404 404 404 404  mfa_deactivate_totp mfa_view_recovery_codes
+POST   L   L   L   L   L   L 404 404 404 404 404 404 404  mfa_deactivate_totp
+GET  404 404 404 404 404 404 404 404 404 404 404 404 404  mfa_login_webauthn mfa_list_webauthn mfa_add_webauthn
+GET  404 404 404 404 404 404 404 404 404 404 404 404 404  mfa_remove_webauthn
+GET  404 404 404 404 404 404 404 404 404 404 404 404 404  mfa_reauthenticate_webauthn
+POST 404 404 404 404 404 404 404 404 404 404 404 404 404  mfa_login_webauthn mfa_list_webauthn mfa_add_webauthn
+POST 404 404 404 404 404 404 404 404 404 404 404 404 404  mfa_remove_webauthn
+POST 404 404 404 404 404 404 404 404 404 404 404 404 404  mfa_reauthenticate_webauthn
+POST   L   L   L   L   L   L 200 200 200 200 200 200 200  account markdown_preview
 POST   L   L   L   L   L   L 302 302 302 302 302 302 302  sessions_end password
 POST   L   L   L   L   L   L 404 404 404 404 404 302 404  token_revoke session_end
 GET  200 200 200 200 200 200 200 200 200 403 403 403 403  join crowd
@@ -80,7 +98,8 @@ GET    L   L   L   L   L   L 403 403 200 403 200 200 200  study_new
 POST   L   L   L   L   L   L 403 403 302 403 302 302 302  study_new
 POST   L   L   L   L   L   L 404 404 404 403 302 302 302  forecast_ask gold_pairs gold_pair_delete study_settings
 POST   L   L   L   L   L   L 404 404 404 403 302 302 302  study_recruitment study_state study_export study_copy
-POST   L   L   L   L   L   L 404 404 404 403 302 302 302  study_questionnaire
+POST   L   L   L   L   L   L 404 404 404 403 302 302 302  study_questionnaire webhook_test webhook_delete
+POST   L   L   L   L   L   L 404 404 404 403 200 200 200  study_webhooks webhook_secret
 POST   L   L   L   L   L   L 404 404 404 403 302 302 302  upload_new upload_confirm upload_discard make_baselines
 POST   L   L   L   L   L   L 404 404 404 403 302 302 302  make_simulated data_remove data_restore document_mend
 POST   L   L   L   L   L   L 404 404 404 403 302 302 302  upload_columns
@@ -91,7 +110,7 @@ GET    L   L   L   L   L   L 404 404 404 403 200 200 200  workbench upload_docum
 GET    L   L   L   L   L   L 404 404 404 403 200 200 200  study_export gold_pairs judgments_jsonl judgments_csv
 GET    L   L   L   L   L   L 404 404 404 403 200 200 200  dataset_jsonl dataset_csv dataset_preferred dataset_card
 GET    L   L   L   L   L   L 404 404 404 403 200 200 200  dataset_croissant
-GET    L   L   L   L   L   L 404 404 404 403 200 200 200  data_remove study_questionnaire
+GET    L   L   L   L   L   L 404 404 404 403 200 200 200  data_remove study_questionnaire study_webhooks
 GET    L   L   L   L   L   L 404 404 404 403 404 200 200  export_file
 GET    L   L   L   L   L   L 404 404 404 403 403 200 200  study_delete
 POST   L   L   L   L   L   L 404 404 404 403 403 302 302  study_delete member_role member_remove
@@ -138,6 +157,24 @@ def test_everybody_gets_what_the_matrix_says(site):
     print(f"{len(CELLS)} cells")
     assert wrong == bare == {}
     assert files >= {"export_file", "participants_csv", "judgments_csv", "judgments_jsonl", "leaderboard_csv"}
+
+
+def test_an_owner_who_has_not_given_the_code_yet_is_nobody(site):
+    """On every page, and to the API, however right the password was."""
+    owner, waiting = making.member(site.study, making.Role.OWNER), Client()
+    TOTP.activate(owner, "A" * 32)
+    sent = waiting.post("/sign-in/", {"username": owner.username, "password": "a long enough password"})
+    assert sent["Location"] == reverse("mfa_authenticate")
+    site.clients["waiting"] = waiting
+    wrong = {}
+    for method, name in lines() - {("GET", "mfa_authenticate"), ("POST", "mfa_authenticate")}:
+        with undone():
+            response = site.visit("waiting", method, name)
+        if (found := answer(response)) != CELLS[method, name, "nobody"]:
+            wrong[method, name] = found
+    assert wrong == {}
+    assert waiting.get(reverse("api_me")).status_code == 401
+    assert waiting.get(reverse("mfa_authenticate")).status_code == 200, "it still waits"
 
 
 def test_every_page_takes_few_queries(site, django_assert_max_num_queries):

@@ -20,7 +20,7 @@ from django.core.files.uploadedfile import SimpleUploadedFile
 from django.db import connection
 from django.test import Client
 
-from annotate.models import Participation, Recruitment, Study, Token
+from annotate.models import Participation, Recruitment, Study, Token, Webhook
 from annotate.server.sessions import SessionStore
 from tests.annotate.everything import Keys, undone
 from tests.annotate.test_page_access import CELLS, lines
@@ -86,6 +86,7 @@ FORMS = {
         "study_recruitment",
         "study_questionnaire",
         "study_members",
+        "study_webhooks",
         "study_copy",
         "study_state",
         "study_delete",
@@ -104,18 +105,31 @@ FORMS = {
         "annotator_find",
         "annotator_withdraw",
         "account",
-        "second_factor",
+        "account_reauthenticate",
+        "mfa_activate_totp",
+        "mfa_reauthenticate",
         "password",
         "markdown_preview",
         "account_email",
         "sign_out",
+        "account_logout",
     ],
     "participant": ["join", "crowd", "pair", "skip", "undo", "shortcuts", "withdraw", "questionnaire"],
-    "nobody": ["sign_in", "sign_in_code", "sign_up", "forgotten", "demo", "set_language"],
+    "nobody": [
+        "sign_in",
+        "account_login",
+        "mfa_authenticate",
+        "sign_up",
+        "forgotten",
+        "demo",
+        "set_language",
+        "openid_connect",
+        "new_account",
+    ],
 }
 #: Whose answer says which fields are wrong.
 COMPLAINING = {
-    *("study_settings", "study_recruitment", "study_members", "gold_pairs", "account", "password"),
+    *("study_settings", "study_recruitment", "study_members", "study_webhooks", "gold_pairs", "account", "password"),
     *("sign_in", "sign_up"),
 }
 FILES = ["upload_new", "gold_pairs", "study_demographics"]
@@ -123,7 +137,9 @@ FILES = ["upload_new", "gold_pairs", "study_demographics"]
 NO_FIELDS = """
     upload_columns
     study_export upload_confirm upload_discard gold_pair_delete invitation_revoke token_revoke member_remove
-    sessions_end session_end
+    sessions_end session_end mfa_deactivate_totp mfa_generate_recovery_codes
+    mfa_login_webauthn mfa_list_webauthn mfa_add_webauthn mfa_remove_webauthn mfa_reauthenticate_webauthn
+    webhook_secret webhook_test webhook_delete
     data_restore document_unmend kind_leaderboard draw pause ahead leave
     try
     new_password email_confirm sign_in_link
@@ -185,14 +201,14 @@ def send(
         client = Client()
         client.cookies = copy.deepcopy(site.clients[visitor].cookies)
         # As a browser would never send it: what is no text is still sent.
-        tokens = Token.objects.count()
+        secrets = Token.objects.count() + Webhook.objects.count()
         said = b"&".join(quoted(key) + b"=" + quoted(str(value)) for key, value in body.items())
         response = client.generic("POST", path, said, "application/x-www-form-urlencoded")
         TRIED[name] += 1
         fallen = [f"{name}: {response.status_code}"] if response.status_code >= 500 else []
         form = (response.context or {}).get("form")
-        # A new token is shown at once, and never again.
-        if response.status_code == 302 or Token.objects.count() > tokens:
+        # A new secret is shown at once, and never again.
+        if response.status_code == 302 or Token.objects.count() + Webhook.objects.count() > secrets:
             STORED[name] += 1
             assert not response.get("Location", "").startswith(("//", "http", "javascript:"))
             for page in shown if name not in ("study_delete", "password") else ():

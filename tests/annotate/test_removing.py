@@ -37,7 +37,7 @@ from annotate.models import (
 )
 from annotate.refusal import Refusal
 from evaluation import records, tasks
-from evaluation.agenda import find_work
+from evaluation.agenda import look
 from preferendum import formats
 from preferendum.results import Influence
 from preferendum.scoring.ranking import Comparison
@@ -262,9 +262,9 @@ def test_influence_is_worked_out_once_after_a_topic_was_removed(study: Study) ->
         board(study)
         for topic in study.topics.filter(removal=None):
             tasks.examine_topic(topic.pk)
-        assert ("examine_study", study.pk) in {(work.task, work.key) for work in find_work()}
+        assert ("examine_study", study.pk) in {(work.task, work.key) for work in look().waiting}
         tasks.examine_study(study.pk)
-        assert ("examine_study", study.pk) not in {(work.task, work.key) for work in find_work()}
+        assert ("examine_study", study.pk) not in {(work.task, work.key) for work in look().waiting}
         return kept.heads("influence", study=study).get().read(Influence)
 
     before = influence()

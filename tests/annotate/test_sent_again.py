@@ -29,8 +29,11 @@ from tests.annotate.test_lost_races import once_before
 
 pytestmark = pytest.mark.django_db
 
-#: Where a repetition is known by something else, or not at all (a token's secret is in one answer only).
-WITHOUT_KEY = {"api_annotators", "api_draw", "api_judgment", "api_skip", "api_undo", "api_tokens"}
+#: Where a repetition is known by something else, or not at all (a secret is in one answer only).
+WITHOUT_KEY = {
+    *("api_annotators", "api_draw", "api_judgment", "api_skip", "api_undo", "api_tokens"),
+    *("api_webhooks", "api_webhook_secret"),
+}
 
 
 def posts() -> list[str]:

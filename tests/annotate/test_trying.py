@@ -116,7 +116,7 @@ def known(study: Study, owner: Client, api: Client) -> dict[str, object]:
             len(records.load_evidence(topic.pk, str.splitlines).evidence.judgments) for topic in topics(study)
         ],
         "crowds": [crowd.annotators for crowd in records.load_answers(study.pk, ()).crowds],
-        "work": agenda.find_work(),
+        "work": agenda.look().waiting,
         "api": [
             api.get(reverse(name, args=[study.pk])).json()
             for name in ("api_annotators", "api_judgments", "api_annotator_figures")
@@ -304,7 +304,7 @@ def test_anybody_judges_five_pairs_and_reads_what_they_say(client) -> None:
     texts = five_pairs.sentences()
     assert [set(pair) for pair in asked] == [{texts[one], texts[other]} for one, other in five_pairs.PAIRS]
     assert not Judgment.objects.lasting().exists()
-    assert agenda.find_work() == []
+    assert agenda.look().waiting == ()
     assert client.get("/try/").url == "/"
 
 

@@ -94,7 +94,7 @@ def seen_of(study: Study) -> tuple[object, ...]:
         Judgment.objects.counted().count(),
         Judgment.objects.standing().count(),
         list(Tally.objects.order_by("pk").values_list("data_version", flat=True)),
-        [work.task for work in agenda.find_work() if work.task != "process_upload"],
+        [work.task for work in agenda.look().waiting if work.task != "process_upload"],
     )
 
 
@@ -190,7 +190,7 @@ def test_an_upload_that_is_given_up_midway_leaves_nothing(study: Study, state: s
     assert SourceDocument.objects.count() == 2
     Upload.objects.update(state=state)
     for _turn in range(2):
-        assert [work.task for work in agenda.find_work() if work.task == "process_upload"]
+        assert [work.task for work in agenda.look().waiting if work.task == "process_upload"]
         imports.process(upload)
         if Upload.objects.get().judgments_stored is None:
             break

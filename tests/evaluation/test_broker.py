@@ -20,13 +20,14 @@ from annotate.server.broker_address import read_broker
 from evaluation.broker import set_aside_foreign_keys
 from evaluation.management.commands.doctor import broker
 from lab.services import Redis
+from tests.conftest import needs_valkey
 
 pytestmark = pytest.mark.skipif(not shutil.which("redis-server"), reason="no Redis server here")
 
 
-@pytest.fixture
-def server(tmp_path: Path) -> Iterator[Redis]:
-    found = Redis(tmp_path / "redis")
+@pytest.fixture(params=["redis-server", pytest.param("valkey-server", marks=needs_valkey)])
+def server(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Redis]:
+    found = Redis(tmp_path / "redis", request.param)
     found.start()
     yield found
     found.stop()
@@ -86,7 +87,7 @@ def test_doctor_and_worker_read_every_address_of_a_queue_alike(address: str, soc
         client.flushdb()
         settings.BROKER_URL = read_broker(address.format(socket=socket, port=client.config_get("port")["port"]))
         (finding,) = broker()
-        assert finding.detail.startswith("Redis answers"), finding
+        assert finding.detail.startswith("answers"), finding
         Celery(broker=settings.BROKER_URL).send_task("wanted")
         assert client.llen("celery") == 1
     set_aside_foreign_keys(Celery(broker=settings.BROKER_URL))

@@ -33,9 +33,10 @@ def test_the_longest_unused_results_make_room_before_the_next_is_computed() -> N
     assert survivors == [[], [True], [True, False]]
 
 
-def test_a_result_larger_than_all_that_may_be_kept_stands_alone() -> None:
+def test_a_result_larger_than_all_that_may_be_kept_finds_room_and_is_not_kept() -> None:
     kept = Cache(lambda _n: Result(), lambda n: n, 10)
-    first = weakref.ref(kept(4))
-    assert isinstance(kept(11), Result)
+    first, large = weakref.ref(kept(4)), weakref.ref(kept(11))
     gc.collect()
     assert first() is None
+    assert large() is None
+    assert kept(4) is kept(4)

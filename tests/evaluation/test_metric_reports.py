@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import io
 import json
+import math
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from django.conf import settings
 
 from annotate import imports
 from annotate.models import Annotator, ComputedScore, Result, Study, Topic, TopicMetrics
@@ -20,6 +22,7 @@ from preferendum.methods.analyses.system_pairs import compute as study_pairs
 from preferendum.metrics.names import AS_PRINTED, COMBINED, COVERAGE
 from preferendum.results import AssessorsReport, DimensionAgreement, DocumentSetsReport, MetricAgreement, to_json
 from tests import kept, studies
+from tests.annotate.everything import made_once
 from tests.evaluation.conftest import Run
 
 pytestmark = pytest.mark.django_db
@@ -85,7 +88,7 @@ def caught_up(study: Study) -> None:
     """Everything that the agenda asks for is done, in its order."""
     tasks.catch_up(study.pk)
     for _turn in range(30):
-        work = [work for work in agenda.find_work() if work.task in METRICS]
+        work = [work for work in agenda.look().waiting if work.task in METRICS]
         if not work:
             return
         tasks.TASKS[work[0].task](work[0].key)
@@ -115,15 +118,51 @@ def at_once(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(agenda.Kind, "is_rested", lambda *_: True)
 
 
-@pytest.mark.parametrize(("peers", "contrary"), [("machines", False), ("machines", True), ("all", True)])
-def test_the_website_says_of_metrics_what_the_command_line_says(
-    tmp_path: Path, run: Run, peers: str, contrary: bool
-) -> None:
+def of_machines() -> Study:
+    """A study of which everything is worked out."""
+    study, _file = stored(Path(settings.MEDIA_ROOT))
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(agenda.Kind, "is_rested", lambda *_: True)
+        caught_up(study)
+    return study
+
+
+def with_people() -> tuple[Study, Path]:
+    """Another with people among its systems and a topic that nobody scored a summary of; and its file."""
+    study, file = stored(Path(settings.MEDIA_ROOT), person=True)
+    add_topic_without_human_scores(study, file)
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(agenda.Kind, "is_rested", lambda *_: True)
+        caught_up(study)
+    return study, file
+
+
+made_of_machines, made_with_people = made_once(of_machines), made_once(with_people)
+
+
+@pytest.fixture
+def study(made_of_machines: tuple[Study, Path]) -> Study:
+    return Study.objects.get(pk=made_of_machines[0].pk)
+
+
+@pytest.fixture
+def people(made_with_people: tuple[tuple[Study, Path], Path]) -> tuple[Study, Path]:
+    (study, file), _files = made_with_people
+    return Study.objects.get(pk=study.pk), file
+
+
+@pytest.mark.parametrize("contrary", [False, True])
+def test_the_website_says_of_metrics_what_the_command_line_says(tmp_path: Path, run: Run, contrary: bool) -> None:
     study, file = stored(tmp_path, person=True, contrary=contrary)
     caught_up(study)
+    for peers in ("machines", "all") if contrary else ("machines",):
+        website_says_what_the_command_line_says(study, file, run, peers)
+
+
+def website_says_what_the_command_line_says(study: Study, file: Path, run: Run, peers: str) -> None:
     names = [name.removesuffix(":jackknife") for name in by_name(report(study, peers))]
     asked = ["--metrics", ",".join(names), "--peers", peers, "--dimension", "overall", "--compare", "--format", "json"]
-    preferences = ["--preferences", str(tmp_path / "preferences.jsonl")]
+    preferences = ["--preferences", str(file.with_name("preferences.jsonl"))]
     (said,) = json.loads(run.out("agree", str(file), *preferences, *asked))["dimensions"]
     ours = kept.rows("intervals", peers, "overall", study=study).get().record
     for mine, theirs in zip(ours["metrics"], said["metrics"], strict=True):
@@ -136,16 +175,14 @@ def test_the_website_says_of_metrics_what_the_command_line_says(
         assert mine["agreement"] == pytest.approx(theirs["agreement"])
 
 
-def test_a_metric_without_what_it_needs_is_absent_and_says_why(tmp_path: Path) -> None:
-    study, _file = stored(tmp_path)
-    caught_up(study)
-    assert TopicMetrics.objects.values_list("absent", flat=True).distinct().get() == {"pyramid": "pyramids"}
+def test_a_metric_without_what_it_needs_is_absent_and_says_why(study: Study) -> None:
+    assert TopicMetrics.objects.filter(topic__study=study).values_list("absent", flat=True).distinct().get() == {
+        "pyramid": "pyramids"
+    }
     assert "pyramid" not in by_name(report(study))
 
 
-def test_judgments_move_only_the_rows_that_rest_on_them(tmp_path: Path) -> None:
-    study, _file = stored(tmp_path)
-    caught_up(study)
+def test_judgments_move_only_the_rows_that_rest_on_them(study: Study) -> None:
     before, scored = by_name(report(study)), ComputedScore.objects.latest("pk").pk
     more_judged(study)
     after = by_name(report(study))
@@ -155,15 +192,13 @@ def test_judgments_move_only_the_rows_that_rest_on_them(tmp_path: Path) -> None:
     assert ComputedScore.objects.latest("pk").pk == scored
 
 
-def test_late_human_scores_are_compared_without_a_new_fit(tmp_path: Path) -> None:
-    study, _file = stored(tmp_path)
-    caught_up(study)
+def test_late_human_scores_are_compared_without_a_new_fit(study: Study) -> None:
     topic = Topic.objects.filter(study=study).first()
     assert topic is not None
     fitted = topic.sentence_set.progress.fitted_version
     late = HumanScore(topic.name, "good", "overall", 0.0)
     imports.store(study, formats.Bundle(human_scores=(late,)))
-    assert [work.task for work in agenda.find_work() if work.task == "refit_topic"] == []
+    assert [work.task for work in agenda.look().waiting if work.task == "refit_topic"] == []
     before = by_name(report(study))["rouge-1"]
     caught_up(study)
     topic.sentence_set.progress.refresh_from_db()
@@ -171,9 +206,7 @@ def test_late_human_scores_are_compared_without_a_new_fit(tmp_path: Path) -> Non
     assert by_name(report(study))["rouge-1"].agreement != before.agreement
 
 
-def test_metrics_that_were_worked_out_elsewhere_stand_among_the_others(tmp_path: Path) -> None:
-    study, _file = stored(tmp_path)
-    caught_up(study)
+def test_metrics_that_were_worked_out_elsewhere_stand_among_the_others(study: Study) -> None:
     table = "topic,system,metric,score\n"
     table += "".join(
         f"T{number},{system},ours,{grade}\n" for number in range(3) for system, (_, grade) in GRADES.items()
@@ -183,12 +216,10 @@ def test_metrics_that_were_worked_out_elsewhere_stand_among_the_others(tmp_path:
     assert by_name(report(study))["given:ours"].correlations["system"]["spearman"].value == 1.0
 
 
-def test_intervals_that_take_several_turns_come_to_the_same(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    study, _file = stored(tmp_path)
-    caught_up(study)
+def test_intervals_that_take_several_turns_come_to_the_same(study: Study, monkeypatch: pytest.MonkeyPatch) -> None:
     whole = report(study)
-    kept.rows("intervals").delete()
-    kept.heads("intervals").update(version=0)
+    kept.rows("intervals", study=study).delete()
+    kept.heads("intervals", study=study).update(version=0)
     monkeypatch.setattr(tasks, "LONG_TURN", 0.0)
     caught_up(study)
     assert report(study) == whole
@@ -201,13 +232,11 @@ def test_intervals_come_while_another_study_is_judged_without_a_pause(tmp_path: 
         tasks.score_with_metrics(topic_id)
     tasks.TASKS["compare_metrics"](study.pk)
     _other, judged = studies.example_study()  # a topic that waits for scores
-    tasks_due = {(work.task, work.key) for work in agenda.find_work()}
+    tasks_due = {(work.task, work.key) for work in agenda.look().waiting}
     assert {("refit_topic", judged.pk), ("bound_metrics", study.pk)} <= tasks_due
 
 
-def test_a_report_of_older_scores_is_thrown_away(tmp_path: Path) -> None:
-    study, _file = stored(tmp_path)
-    caught_up(study)
+def test_a_report_of_older_scores_is_thrown_away(study: Study) -> None:
     assert not tasks.records.publish(study.pk, "metrics", 1, {})
     assert report(study).metrics
 
@@ -219,16 +248,16 @@ def test_a_topic_without_documents_is_scored_by_what_needs_none(tmp_path: Path) 
     imports.store(study, formats.read(file))
     caught_up(study)
     assert set(by_name(report(study))) == {"rouge-1", "rouge-2", "rouge-su4", "js-consensus"}
-    absent = TopicMetrics.objects.values_list("absent", flat=True).distinct().get()
+    absent = TopicMetrics.objects.filter(topic__study=study).values_list("absent", flat=True).distinct().get()
     assert absent == {"js": "documents", "pyramid": "pyramids"}
 
 
 @pytest.mark.parametrize("peers", ["machines", "all"])
-def test_pairs_of_systems_are_counted_as_the_command_line_counts_them(tmp_path: Path, run: Run, peers: str) -> None:
+def test_pairs_of_systems_are_counted_as_the_command_line_counts_them(
+    people: tuple[Study, Path], run: Run, peers: str
+) -> None:
     """Of the same topics: one that nobody scored a summary of is left out."""
-    study, file = stored(tmp_path, person=True)
-    add_topic_without_human_scores(study, file)
-    caught_up(study)
+    study, file = people
     stored_pairs = Result.objects.by_keys(study, "pairs-of-systems")
     ours = {
         (whose == "people", by): row.record["counts"]
@@ -247,17 +276,15 @@ def test_pairs_of_systems_are_counted_as_the_command_line_counts_them(tmp_path: 
         "--format",
         "json",
     ]
-    preferences = ["--preferences", str(tmp_path / "preferences.jsonl")]
+    preferences = ["--preferences", str(file.with_name("preferences.jsonl"))]
     said = json.loads(run.out("agree", str(file), *preferences, *asked))["pairs_of_systems"]
     assert len(said) == len(ours)
     for theirs in said:
         assert ours[theirs["by"] == "overall", theirs["by"]] == {key: theirs[key] for key in theirs if key != "pairs"}
 
 
-def test_pairs_rest_on_topics_with_human_scores_alone(tmp_path: Path) -> None:
-    study, file = stored(tmp_path)
-    add_topic_without_human_scores(study, file)
-    caught_up(study)
+def test_pairs_rest_on_topics_with_human_scores_alone(people: tuple[Study, Path]) -> None:
+    study, _file = people
     loaded = tasks.records.load_study_scores(study.pk)
     assert loaded is not None
     assert "T9" in loaded.scores.topics
@@ -269,9 +296,7 @@ def digests(study: Study) -> dict[tuple[str, ...], str]:
     return {keys: row.record["digest"] for keys, row in Result.objects.by_keys(study, "pairs-of-systems").items()}
 
 
-def test_judgments_have_pairs_tested_anew_by_preferences_alone(tmp_path: Path) -> None:
-    study, _file = stored(tmp_path)
-    caught_up(study)
+def test_judgments_have_pairs_tested_anew_by_preferences_alone(study: Study) -> None:
     before = digests(study)
     more_judged(study)
     after = digests(study)
@@ -291,8 +316,8 @@ def test_pairs_of_too_many_systems_are_left_out(tmp_path: Path, monkeypatch: pyt
     study, _file = stored(tmp_path)
     monkeypatch.setattr(study_pairs, "MOST_SYSTEMS", 3)
     caught_up(study)
-    assert not kept.rows("pairs-of-systems").exists()
-    assert kept.heads("pairs-of-systems").get().version == kept.heads("metrics").get().version
+    assert not kept.rows("pairs-of-systems", study=study).exists()
+    assert kept.heads("pairs-of-systems", study=study).get().version == kept.heads("metrics", study=study).get().version
 
 
 def test_draws_are_as_many_as_there_is_time_for() -> None:
@@ -308,24 +333,24 @@ def test_pairs_that_take_several_turns_are_all_counted(tmp_path: Path, monkeypat
     monkeypatch.setitem(globals(), "METRICS", METRICS[:4])
     caught_up(study)
     tasks.TASKS["count_pairs"](study.pk)
-    assert kept.rows("pairs-of-systems").count() == 1
-    monkeypatch.setattr(tasks, "LONG_TURN", 10.0)
+    assert kept.rows("pairs-of-systems", study=study).count() == 1
+    monkeypatch.setattr(tasks, "LONG_TURN", math.inf)
     tasks.TASKS["count_pairs"](study.pk)
-    assert kept.heads("pairs-of-systems").get().version == kept.heads("metrics").get().version
+    assert kept.heads("pairs-of-systems", study=study).get().version == kept.heads("metrics", study=study).get().version
     tested = {metric.metric for metric in report(study).metrics} - {COMBINED, COVERAGE, AS_PRINTED}
     assert {by for *_, by in Result.objects.by_keys(study, "pairs-of-systems")} == tested | {"overall"}
 
 
 @pytest.mark.parametrize("peers", ["machines", "all"])
-def test_topics_are_compared_as_the_command_line_compares_them(tmp_path: Path, run: Run, peers: str) -> None:
+def test_topics_are_compared_as_the_command_line_compares_them(
+    people: tuple[Study, Path], run: Run, peers: str
+) -> None:
     """Of the same topics: one that nobody scored a summary of is left out."""
-    study, file = stored(tmp_path, person=True)
-    add_topic_without_human_scores(study, file)
-    caught_up(study)
+    study, file = people
     ours = kept.rows("document-sets", peers, study=study).get().record
     names = [scorer["by"].removesuffix(":jackknife") for scorer in ours["scorers"] if not scorer["by_human"]]
     asked = ["--metrics", ",".join(names), "--peers", peers, "--dimension", "all", "--format", "json"]
-    preferences = ["--preferences", str(tmp_path / "preferences.jsonl")]
+    preferences = ["--preferences", str(file.with_name("preferences.jsonl"))]
     said = json.loads(run.out("sets", str(file), *preferences, *asked))
     assert ours["scorers"][0]["matrix"]["topics"] == ["T0", "T1", "T2"]
     assert close(ours, {key: said[key] for key in ours})
@@ -340,8 +365,7 @@ def close(ours: object, theirs: object) -> bool:
     return bool(ours == (pytest.approx(theirs, abs=1e-9) if isinstance(theirs, float) else theirs))
 
 
-@pytest.mark.parametrize("peers", ["machines", "all"])
-def test_assessors_are_those_of_the_command_line(tmp_path: Path, run: Run, peers: str) -> None:
+def test_assessors_are_those_of_the_command_line(tmp_path: Path, run: Run) -> None:
     """Three of them, one the other way round; half of the systems say the same."""
     given = {"good": (5, 4, 1), "fair": (4, 5, 2), "poor": (2, 2, 4), "none": (1, 2, 5)}
     summaries: list[dict[str, object]] = [
@@ -355,14 +379,17 @@ def test_assessors_are_those_of_the_command_line(tmp_path: Path, run: Run, peers
     summaries.append({"system": "A", "text": "Ten died.", "person": True, "human": {"overall": 4.5}})
     study, file = stored(tmp_path, summaries=summaries)
     caught_up(study)
-    ours = to_json(kept.rows("assessors", peers, study=study).get().read(AssessorsReport))
-    names = [own["metric"] for own in ours["dimensions"][0]["rankings"][0]["without"][0]["metrics"]]
-    asked = ["--metrics", ",".join(names), "--peers", peers, "--dimension", "all", "--format", "json"]
-    theirs = json.loads(run.out("assessors", str(file), "--preferences", str(tmp_path / "preferences.jsonl"), *asked))
+    for peers in ("machines", "all"):
+        ours = to_json(kept.rows("assessors", peers, study=study).get().read(AssessorsReport))
+        names = [own["metric"] for own in ours["dimensions"][0]["rankings"][0]["without"][0]["metrics"]]
+        asked = ["--metrics", ",".join(names), "--peers", peers, "--dimension", "all", "--format", "json"]
+        theirs = json.loads(
+            run.out("assessors", str(file), "--preferences", str(tmp_path / "preferences.jsonl"), *asked)
+        )
 
-    assert [ranking["basis"] for ranking in ours["dimensions"][0]["rankings"]] == ["consistency", "agreement"]
-    assert ours["dimensions"][0]["rankings"][1]["without"][1]["left_out"] == ["C"]
-    assert close(ours, {key: theirs[key] for key in ours})
+        assert [ranking["basis"] for ranking in ours["dimensions"][0]["rankings"]] == ["consistency", "agreement"]
+        assert ours["dimensions"][0]["rankings"][1]["without"][1]["left_out"] == ["C"]
+        assert close(ours, {key: theirs[key] for key in ours})
 
 
 def test_a_dimension_in_which_people_alone_were_scored_is_among_all(tmp_path: Path) -> None:
@@ -378,33 +405,27 @@ def test_a_dimension_in_which_people_alone_were_scored_is_among_all(tmp_path: Pa
     assert opened.shown is not None
 
 
-def test_topics_are_compared_anew_when_judgments_move(tmp_path: Path) -> None:
-    study, _file = stored(tmp_path)
-    caught_up(study)
-    before = kept.rows("document-sets").get().read(DocumentSetsReport)
+def test_topics_are_compared_anew_when_judgments_move(study: Study) -> None:
+    before = kept.rows("document-sets", study=study).get().read(DocumentSetsReport)
     more_judged(study)
-    after = kept.rows("document-sets").get().read(DocumentSetsReport)
+    after = kept.rows("document-sets", study=study).get().read(DocumentSetsReport)
     moved = {new.by for new, old in zip(after.scorers, before.scorers, strict=True) if new != old}
     assert moved
     assert all(by.startswith("preferences:") for by in moved)
-    assert kept.heads("document-sets").get().version == kept.heads("metrics").get().version
+    assert kept.heads("document-sets", study=study).get().version == kept.heads("metrics", study=study).get().version
 
 
-def test_an_older_result_is_thrown_away(tmp_path: Path) -> None:
-    study, _file = stored(tmp_path)
-    caught_up(study)
-    version = kept.heads("document-sets").get().version
+def test_an_older_result_is_thrown_away(study: Study) -> None:
+    version = kept.heads("document-sets", study=study).get().version
     assert not tasks.records.publish(study.pk, "document-sets", version - 1, {})
-    assert kept.rows("document-sets").exists()
+    assert kept.rows("document-sets", study=study).exists()
 
 
 @pytest.mark.parametrize(("limit", "most"), [("MOST_TOPICS", 2), ("MOST_SCORES", 11)])
 def test_too_many_topics_or_summaries_are_not_compared(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, limit: str, most: int
+    study: Study, monkeypatch: pytest.MonkeyPatch, limit: str, most: int
 ) -> None:
-    study, _file = stored(tmp_path)
-    caught_up(study)
     monkeypatch.setattr(study_sets, limit, most)
-    kept.heads("document-sets").update(version=0)
+    kept.heads("document-sets", study=study).update(version=0)
     caught_up(study)
-    assert not kept.rows("document-sets").exists()
+    assert not kept.rows("document-sets", study=study).exists()

@@ -51,7 +51,7 @@ def report(study: Study) -> Result:
 
 
 def behind(study: Study) -> bool:
-    return any(work.task == "report_annotators" and work.key == study.pk for work in agenda.find_work())
+    return any(work.task == "report_annotators" and work.key == study.pk for work in agenda.look().waiting)
 
 
 @pytest.fixture

@@ -200,26 +200,6 @@ def test_without_judgments_all_are_equal(smooth):
     assert estimate.strengths == pytest.approx(np.full(3, 1 / 3))
 
 
-@pytest.mark.parametrize("smooth", SMOOTHINGS)
-def test_resampling_centres_on_the_estimate_and_is_repeatable(smooth):
-    rng = np.random.default_rng(1)
-    a = rng.integers(6, size=120)
-    b = (a + rng.integers(1, 6, size=120)) % 6
-    outcome = (rng.random(120) < 1 / (1 + np.exp((b - a) / 2))).astype(float)
-    judgments = Judgments(a, b, outcome, np.ones(120), np.zeros(120, dtype=np.int64))
-    estimate = preference_matrix.estimate(judgments, 6, KnownSimilarity(np.eye(6)), Settings(smooth=smooth, prior=1.0))
-    drawn = estimate.resample(np.random.default_rng(0), 60)
-    assert drawn.shape == (60, 6)
-    assert drawn.tolist() == estimate.resample(np.random.default_rng(0), 60).tolist()
-    assert np.abs(drawn.mean(axis=0) - estimate.utilities).max() < 0.15
-    assert 0.1 < drawn.std(axis=0).mean() < 0.6
-
-
-def test_resampling_nothing_gives_nothing_new():
-    estimate = preference_matrix.estimate(judged(), 3, None, Settings(smooth="none", prior=1.0))
-    assert estimate.resample(np.random.default_rng(0), 2).tolist() == [[0.0] * 3] * 2
-
-
 def test_a_preference_matrix_that_would_take_too_much_memory_is_refused_in_words():
     topic = similarity([f"w{i}" for i in range(4001)])
     with pytest.raises(preference_matrix.TooManySentences, match=r"at most 4,000 sentences, not of 4,001"):

@@ -47,7 +47,7 @@ pytestmark = pytest.mark.django_db
 
 
 def of_topic(topic):
-    return [work.task for work in agenda.find_work() if work.claim == f"topic:{topic.pk}"]
+    return [work.task for work in agenda.look().waiting if work.claim == f"topic:{topic.pk}"]
 
 
 def fitted(topic):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import math
 import os
+import resource
 import signal
 import socket
 import sys
@@ -13,8 +14,11 @@ import uuid
 import weakref
 from collections.abc import Callable
 from datetime import timedelta
+from importlib import import_module
+from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 import time_machine
 from celery._state import _task_stack
@@ -80,7 +84,7 @@ def let_time_pass() -> None:
 
 
 def waiting(topic) -> bool:
-    return any(work.claim == f"topic:{topic.pk}" for work in agenda.find_work())
+    return any(work.claim == f"topic:{topic.pk}" for work in agenda.look().waiting)
 
 
 @pytest.fixture
@@ -227,9 +231,9 @@ def test_of_topics_that_are_fitted_together_one_that_fails_keeps_no_other_waitin
     assert "too little memory" in progress(bad).problem
     assert progress(first).problem == ""
     assert Score.objects.filter(summary__topic=first).count() == 2 * 4
-    assert {work.key: work.is_long for work in agenda.find_work() if work.task == "refit_topic"} == {}
+    assert {work.key: work.is_long for work in agenda.look().waiting if work.task == "refit_topic"} == {}
     let_time_pass()
-    assert {work.key: work.is_long for work in agenda.find_work() if work.task == "refit_topic"} == {bad.pk: True}
+    assert {work.key: work.is_long for work in agenda.look().waiting if work.task == "refit_topic"} == {bad.pk: True}
 
 
 def test_topics_that_together_took_too_long_are_tried_alone(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -324,7 +328,7 @@ def test_what_takes_too_long_beside_others_is_no_failure_and_done_apart(monkeypa
     monkeypatch.setattr(attempts, "_is_quick", lambda: True)
     _, topic = studies.example_study()
     tasks.refit_topic(topic.pk)
-    (work,) = [work for work in agenda.find_work() if work.claim == f"topic:{topic.pk}"]
+    (work,) = [work for work in agenda.look().waiting if work.claim == f"topic:{topic.pk}"]
     assert (work.task, work.is_long) == ("refit_topic", True)
     assert claim(work.claim).attempts == 0
     assert not ItemSetProgress.objects.filter(problem__gt="").exists()
@@ -687,7 +691,7 @@ def enlarge(topic: Topic, study: Study) -> None:
 
 
 def is_long() -> dict[str, bool]:
-    return {work.task: work.is_long for work in agenda.find_work()}
+    return {work.task: work.is_long for work in agenda.look().waiting}
 
 
 @pytest.mark.parametrize("seconds", [None, 0.1])
@@ -856,14 +860,14 @@ def test_a_worker_that_is_at_work_or_without_a_broker_stays(
     now = time.monotonic()
     with monkeypatch.context() as patched:
         patched.setattr(beating, "claims_at_work", lambda: {"topic:1"})
-        for beat in range(60):
+        for beat in range(2 * beating.IDLE_BEATS):
             heartbeat.beat(now + beat)
 
     def refused(work: Work) -> None:
         raise OSError("no broker")
 
     heartbeat._publish = refused
-    for beat in range(60, 140):
+    for beat in range(2 * beating.IDLE_BEATS, 4 * beating.IDLE_BEATS):
         with contextlib.suppress(OSError):
             heartbeat.beat(now + beat)
 
@@ -959,6 +963,39 @@ def test_work_is_too_long_by_the_processor_and_not_by_the_clock(quick: bool, mon
         _task_stack.pop()
 
 
+def test_interrupted_work_leaves_no_half_of_an_import(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """A package that deletes the name of a module of its own, as scipy.ndimage does, fails when it is read again."""
+    slow = "from slow._names import *\nimport time\nend = time.process_time() + 0.5\n"
+    slow += "while time.process_time() < end:\n    pass\ndel _names\n"
+    (tmp_path / "slow").mkdir()
+    (tmp_path / "slow" / "__init__.py").write_text(slow, encoding="utf-8")
+    (tmp_path / "slow" / "_names.py").touch()
+    monkeypatch.syspath_prepend(tmp_path)
+    before = signal.signal(signal.SIGPROF, attempts.interrupt)
+    _task_stack.push(app.app.tasks["work"])
+    signal.setitimer(signal.ITIMER_PROF, 0.1)
+    try:
+        with pytest.raises(SoftTimeLimitExceeded):
+            _ = import_module("slow"), sum(0 for _ in iter(int, 1))  # the latter without an end
+        import_module("slow")
+    finally:
+        signal.setitimer(signal.ITIMER_PROF, 0)
+        signal.signal(signal.SIGPROF, before)
+        _task_stack.pop()
+        sys.modules.pop("slow._names", None)
+        sys.modules.pop("slow", None)
+
+
+def test_an_interruption_that_comes_after_its_task_ends_nothing() -> None:
+    attempts.interrupt(signal.SIGUSR1, None)
+    _task_stack.push(app.app.tasks["work"])
+    try:
+        with pytest.raises(SoftTimeLimitExceeded):
+            attempts.interrupt(signal.SIGUSR1, None)
+    finally:
+        _task_stack.pop()
+
+
 def test_what_only_waits_ends_by_the_clock_before_it_is_sent_to_another(monkeypatch: pytest.MonkeyPatch) -> None:
     sent: list[dict[str, float]] = []
     monkeypatch.setattr(app.app, "send_task", lambda *_args, **limits: sent.append(limits))
@@ -994,6 +1031,22 @@ def test_a_child_may_take_no_more_memory_than_the_settings_say(settings: Setting
             os._exit(0)
         os._exit(1)
     assert os.waitpid(child, 0)[1] == 0
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="elsewhere nobody counts a process's memory")
+def test_the_machine_has_the_memory_of_long_work_back_when_it_is_over(monkeypatch: pytest.MonkeyPatch) -> None:
+    def resident() -> int:
+        return int(Path("/proc/self/statm").read_text().split()[1]) * resource.getpagesize()
+
+    app.begin_task()
+    monkeypatch.setattr(app, "_began", time.monotonic() - 10)
+    before = resident()
+    several = [np.ones(8_000) for _ in range(2_000)]
+    several.append(several.pop().copy())  # lies behind all others, and stays
+    del several[:-1]
+    assert resident() > before + (100 << 20)
+    app.end_task()
+    assert resident() < before + (30 << 20)
 
 
 def test_a_child_keeps_none_of_its_parents_connections() -> None:

@@ -60,7 +60,7 @@ def stored(tmp_path: Path, **fields: object) -> tuple[Topic, Path]:
 
 
 def due(topic: Topic) -> bool:
-    return ("rank_sentences", topic.pk) in [(work.task, work.key) for work in agenda.find_work()]
+    return ("rank_sentences", topic.pk) in [(work.task, work.key) for work in agenda.look().waiting]
 
 
 def report(topic: Topic) -> SentenceRankings:

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from scipy import sparse
 
+from benchmarks.archive.coverage import resampled
 from preferendum.evidence import Judgments, Settings
 from preferendum.fit import kernel, preference_matrix, uncertainty, zermelo
 from preferendum.fit.kernel import Pairs
@@ -42,7 +43,7 @@ def coverage(smooth, seeds, *, shown=False):
         off = np.abs((estimate.utilities - utilities)[a] - (estimate.utilities - utilities)[b])
         covered.append((off <= 1.96 * estimate.covariance.difference(a, b)).mean())
         if shown:
-            drawn = estimate.resample(np.random.default_rng(seed), 30)
+            drawn = resampled(estimate, judgments, np.random.default_rng(seed), 30)
             claimed.append((off <= 1.96 * (drawn[:, a] - drawn[:, b]).std(axis=0)).mean())
     return float(np.mean(covered)), float(np.mean(claimed)) if shown else None
 

@@ -12,15 +12,15 @@ from annotate import judging
 from annotate.judging import what_if
 from annotate.models import Study, SystemScore, WhatIfQuestion
 from evaluation import tasks
-from evaluation.agenda import find_work
+from evaluation.agenda import look
 from tests import kept
 from tests.annotate import making, scored
+from tests.annotate.everything import study_once
 
 pytestmark = pytest.mark.django_db
 
 
-@pytest.fixture
-def study() -> Study:
+def judged_by_three() -> Study:
     """Three people on one topic, one of them on the other as well."""
     made = scored.scored_study(judgments_per_pair=3, smooth="none")
     for name, answers in (("ann", "aab"), ("bob", "bba")):
@@ -30,6 +30,9 @@ def study() -> Study:
     scored.judge(made, ("snow", "s1:0", "s1:1", "b"), pseudonym="bob")
     settle(made)
     return made
+
+
+made_study, study = study_once(judged_by_three)
 
 
 def settle(study: Study) -> None:
@@ -103,7 +106,7 @@ def test_a_long_preview_comes_in_turns_and_says_how_far_it_is(study, monkeypatch
     monkeypatch.setattr(tasks, "TURN", 0.0)
     bob = study.annotators.get(pseudonym="bob")
     preview = what_if.ask(study, making.owner(study), [bob])
-    (work,) = [work for work in find_work() if work.task == "answer_what_if"]
+    (work,) = [work for work in look().waiting if work.task == "answer_what_if"]
     assert work.key == preview.pk
     seen = []
     for _turn in range(4):
@@ -176,7 +179,7 @@ def test_a_preview_that_cannot_be_told_says_why(study) -> None:
 
 def examinations() -> list[str]:
     """What is to be looked at closely."""
-    return [work.task for work in find_work() if work.task.startswith("examine_")]
+    return [work.task for work in look().waiting if work.task.startswith("examine_")]
 
 
 def test_topics_and_then_the_study_are_examined_once_nothing_else_waits(study) -> None:
@@ -184,7 +187,7 @@ def test_topics_and_then_the_study_are_examined_once_nothing_else_waits(study) -
     judging.raise_version([study.topics.get(name="rain").pk])
     assert examinations() == []
     settle(study)
-    for work in find_work():
+    for work in look().waiting:
         tasks.TASKS[work.task](work.key)
     assert examinations() == ["examine_study"]
     tasks.examine_study(study.pk)
@@ -202,4 +205,4 @@ def test_a_topic_that_cannot_be_examined_waits(study, monkeypatch) -> None:
     topic = study.topics.get(name="rain")
     tasks.examine_topic(topic.pk)
     assert not kept.heads("diagnostics", topic=topic).exists()
-    assert topic.pk not in [work.key for work in find_work() if work.task == "examine_topic"]
+    assert topic.pk not in [work.key for work in look().waiting if work.task == "examine_topic"]

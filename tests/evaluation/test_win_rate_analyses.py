@@ -19,7 +19,7 @@ from annotate.reports import analyses
 from annotate.reports import forecast as reports
 from annotate.reports import leaderboard as boards
 from evaluation import records, tasks
-from evaluation.agenda import find_work
+from evaluation.agenda import look
 from preferendum.metrics.names import WIN_RATE
 from preferendum.results import Difference, Outcome
 from preferendum.results.planning import Pace, seconds_of
@@ -82,9 +82,9 @@ def test_influence_is_what_the_board_would_be_without_each_annotator() -> None:
         assert isinstance(pair, Assignment)
         judging.record_judgment(pair, 1, "left" if pair.right.system == "ann" else "right", 5.0)
     tasks.rank_by_summaries(study.pk)
-    assert ("examine_win_rates", study.pk) in {(work.task, work.key) for work in find_work()}
+    assert ("examine_win_rates", study.pk) in {(work.task, work.key) for work in look().waiting}
     tasks.examine_win_rates(study.pk)
-    assert "examine_win_rates" not in {work.task for work in find_work()}
+    assert "examine_win_rates" not in {work.task for work in look().waiting}
     influence = shown(study, "influence").record
     assert influence.annotators == 3
     assert influence.score == WIN_RATE
@@ -173,9 +173,9 @@ def test_a_system_that_nobody_judged_is_predicted_below_the_board_until_somebody
         topic["summaries"] = [{"system": "late", "text": f"What ann says of {topic['topic_id']}.\n\nAll of it, too."}]
     making.store(study, making.lines(*later), "later.jsonl")
     tasks.catch_up(study.pk)
-    assert ("predict_later_systems", study.pk) in {(work.task, work.key) for work in find_work()}
+    assert ("predict_later_systems", study.pk) in {(work.task, work.key) for work in look().waiting}
     tasks.predict_later_systems(study.pk)
-    assert "predict_later_systems" not in {work.task for work in find_work()}
+    assert "predict_later_systems" not in {work.task for work in look().waiting}
     shown_board = boards.of_study(study)
     assert [row.system for row in shown_board.rows] == list(SYSTEMS)
     (late,) = shown_board.predicted
@@ -289,10 +289,10 @@ def test_answers_by_a_coin_close_no_study() -> None:
 def test_where_summaries_are_asked_about_their_answers_alone_close_the_study() -> None:
     study = stopping(compares="sentences")
     differences = [Difference("ann", "bob", 0.2, 0.1, 0.3, 0.0, significant=True, planned_share=1.0)]
-    studies.close_if_decided(study.pk, differences, by_summaries=True)
+    studies.conclude_verdicts(study.pk, differences, by_summaries=True)
     study.refresh_from_db()
     assert study.state == "open"
-    studies.close_if_decided(study.pk, differences)
+    studies.conclude_verdicts(study.pk, differences)
     study.refresh_from_db()
     assert study.state == "closed"
 

@@ -9,7 +9,7 @@ import pytest
 from annotate import imports, judging
 from annotate.models import Annotator, Fit, Ranking, Score, Suggestion, SystemScore
 from evaluation import tasks
-from evaluation.agenda import find_work
+from evaluation.agenda import look
 from tests.annotate import making
 from tests.annotate.judging_study import joined, judged
 from tests.annotate.test_comparing_summaries import SYSTEMS, record, study_of, systems
@@ -55,9 +55,9 @@ def test_the_worker_finds_new_answers_and_has_nothing_to_do_afterwards() -> None
     study = study_of(record(), pairs_per_annotator=50)
     tasks.rank_by_summaries(study.pk)
     judged(joined(study))
-    assert ("rank_by_summaries", study.pk) in {(work.task, work.key) for work in find_work()}
+    assert ("rank_by_summaries", study.pk) in {(work.task, work.key) for work in look().waiting}
     tasks.rank_by_summaries(study.pk)
-    assert "rank_by_summaries" not in {work.task for work in find_work()}
+    assert "rank_by_summaries" not in {work.task for work in look().waiting}
     assert Fit.objects.filter(scored_by="win-rate", judgments=1).count() == 1
 
 

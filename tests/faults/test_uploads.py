@@ -138,7 +138,7 @@ BAD: list[tuple[str, bytes, tuple[str, int, str], str]] = [
     ("quote.csv", b'topic,a,b,winner\nM1,"d1:0,d1:1,a\n', ("quote.csv", 2, ""), "quot"),
     ("unknown.csv", b"topic,a,b,winner\nM9,d1:0,d1:1,a\n", ("unknown.csv", 2, "topic"), '"M9"'),
     ("sentence.csv", b"topic,a,b,winner\nM1,d1:0,d1:3,a\n", ("sentence.csv", 2, "b"), "3 sentences"),
-    ("winner.csv", b"topic,a,b,winner\nM1,d1:0,d1:1,left\n", ("winner.csv", 2, "winner"), "a, b, tie or neither"),
+    ("winner.csv", b"topic,a,b,winner\nM1,d1:0,d1:1,perhaps\n", ("winner.csv", 2, "winner"), "a, b, tie or neither"),
     ("system.csv", b"topic,system,dimension,score\nM1,Lead,x,1\n", ("system.csv", 2, "system"), '"Lead"'),
     ("score.csv", b"topic,system,dimension,score\nM1,lead,x,much\n", ("score.csv", 2, "score"), "number"),
     ("twice.csv", b"topic,system,text\nM1,x,a\nM1,x,b\n", ("twice.csv", 3, "system"), "a second summary"),
