@@ -88,6 +88,15 @@ def main() -> None:
                 print(f"{n:>4} {size:>9} {smooth:<10} " + " ".join(f"{cell:>15}" for cell in cells) + f"   {each:.2f}")
 
 
+def resampled(
+    estimate: preference_matrix.Estimate, judgments: Judgments, rng: np.random.Generator, draws: int
+) -> np.ndarray:
+    """(draws, n): utilities estimated from as many judgments, drawn with replacement."""
+    counts = rng.multinomial(len(judgments), np.full(len(judgments), 1 / len(judgments)), size=draws)
+    drawn = (replace(judgments, weight=judgments.weight * count) for count in counts)
+    return np.array([estimate.again(own).utilities for own in drawn])
+
+
 def topic(n: int, size: int, smooth: SmoothChoice, seed: int, draws: int) -> tuple[float, float, float, float]:
     """The shares of utilities, differences and summaries that were covered, for one made-up topic."""
     rng = np.random.default_rng(seed)
@@ -104,7 +113,7 @@ def topic(n: int, size: int, smooth: SmoothChoice, seed: int, draws: int) -> tup
         row[rng.choice(n, 5, replace=False)] -= 0.2
     sampling = np.nan
     if draws:
-        drawn = estimate.resample(rng, draws)
+        drawn = resampled(estimate, judgments, rng, draws)
         sampling = share(off[a] - off[b], (drawn[:, a] - drawn[:, b]).std(axis=0, ddof=1))
     return (
         share(off, estimate.covariance.errors()),
