@@ -23,11 +23,13 @@ from django.utils.crypto import constant_time_compare, salted_hmac
 from django.utils.translation import gettext as _
 
 from annotate import accounts
+from annotate.audit_log import note
 from annotate.refusal import Refusal
 from annotate.server.openid_connect import Provider
 
 if TYPE_CHECKING:
     from django.contrib.auth.models import User
+    from django.db.models import QuerySet
 
 #: Signatures with a key that only the provider has.
 ALGORITHMS = ["RS256", "RS384", "RS512", "PS256", "PS384", "PS512", "ES256", "ES384", "ES512", "EdDSA"]
@@ -165,11 +167,31 @@ def may_create(claims: Mapping[str, Any]) -> bool | None:
 def create_account(username: str, subject: str, may: bool | None) -> User:
     """The new account of the provider's `subject`, without a password. Raises `Refusal` for a name that will not do."""
     user = accounts.sign_up(username, None, invited=True)
+    join(user, subject, may)
+    return user
+
+
+@transaction.atomic
+def join(user: User, subject: str, may: bool | None) -> None:
+    """Let the provider's `subject` open this account. Raises `Refusal` if it opens one already."""
     try:
         with transaction.atomic():
             SocialAccount.objects.create(user=user, provider=provider().issuer, uid=subject)
     except IntegrityError as error:  # another window was quicker
         raise Refusal(_("You have an account here already. Sign in again."), "exists") from error
+    note(None, user, "add provider")
     if may is not None:
         accounts.let_create_studies(user, may)
-    return user
+
+
+def identities(user: User) -> QuerySet[SocialAccount]:
+    """What opens this account at the provider of the settings: at most a single row."""
+    own: QuerySet[SocialAccount] = SocialAccount.objects.filter(user=user)
+    return own.filter(provider=settings.OIDC.issuer) if settings.OIDC else own.none()
+
+
+@transaction.atomic
+def leave(user: User) -> None:
+    """Let the provider open this account no longer. Twice changes nothing."""
+    if identities(user).delete()[0]:
+        note(None, user, "remove provider")

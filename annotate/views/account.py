@@ -25,7 +25,7 @@ from django.utils.translation import gettext_lazy
 from django.views.decorators.debug import sensitive_post_parameters
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
-from annotate import access, accounts, five_pairs, invitations, members, second_factor
+from annotate import access, accounts, five_pairs, invitations, members, openid_connect, second_factor
 from annotate.models import Annotator, Invitation, Membership, Token
 from annotate.reports import plots
 from annotate.server import email, limits
@@ -223,6 +223,7 @@ def account(request: HttpRequest) -> HttpResponse:
         "secret": secret,
         "has_email": email.is_set_up(),
         "provider": settings.OIDC,
+        "has_identity": openid_connect.identities(user).exists(),
         "has_second_factor": second_factor.is_on(user),
         "sessions": user.sessions.filter(session__expire_date__gt=timezone.now()).order_by("-pk"),
         "this_session": request.session.session_key,

@@ -6,7 +6,7 @@ import logging
 import time
 from collections.abc import Callable
 from functools import wraps
-from typing import Any
+from typing import Any, cast
 
 from allauth.core.exceptions import ImmediateHttpResponse
 from allauth.socialaccount.adapter import DefaultSocialAccountAdapter, get_adapter
@@ -17,7 +17,10 @@ from allauth.socialaccount.providers.oauth2.views import OAuth2CallbackView
 from django import forms
 from django.conf import settings
 from django.contrib import messages
-from django.http import HttpRequest, HttpResponse
+from django.contrib.auth import logout
+from django.contrib.auth.decorators import login_required
+from django.contrib.auth.models import User
+from django.http import Http404, HttpRequest, HttpResponse
 from django.http.response import HttpResponseBase
 from django.shortcuts import redirect, render
 from django.urls import path, reverse
@@ -27,7 +30,7 @@ from django.views.decorators.http import require_http_methods, require_POST, req
 from requests import Timeout
 
 from annotate import accounts
-from annotate.openid_connect import StrictAdapter, create_account, provider
+from annotate.openid_connect import StrictAdapter, create_account, identities, join, leave, provider
 from annotate.server import limits
 from annotate.views.limited import limited
 from annotate.views.refusals import refusals_shown
@@ -120,10 +123,12 @@ def from_provider(request: HttpRequest) -> HttpResponseBase:
 @require_http_methods(["GET", "HEAD", "POST"])
 @limited
 def new_account(request: HttpRequest) -> HttpResponse:
-    """Choose a user name, when the provider vouches for an identity for the first time."""
+    """Choose a user name, or join an account, when the provider vouches for an identity for the first time."""
     held = request.session.get("arriving")
     if settings.OIDC is None or held is None or not 0 <= time.time() - held["at"] <= settings.ACCOUNT_LOGIN_TIMEOUT:
         return redirect("sign_in")
+    if request.user.is_authenticated:
+        return _join(request, request.user, held)
     form = NameForm(request.POST or None, initial={"username": held["name"]})
     if form.is_valid():
         limits.spend(limits.SIGN_UPS, limits.visitor(request))
@@ -136,6 +141,31 @@ def new_account(request: HttpRequest) -> HttpResponse:
     return render(request, "account/new_account.html", {"form": form, "provider": provider().name})
 
 
+def _join(request: HttpRequest, user: Any, held: dict[str, Any]) -> HttpResponse:
+    """Join the identity to the account that was signed in to since: `_ask_for_name` ended any older session."""
+    if identities(user).exists():
+        return redirect("account")
+    if request.method != "POST":
+        return render(request, "account/join_provider.html", {"provider": provider().name})
+    with refusals_shown(request):
+        join(user, held["subject"], held["may_create"])
+        messages.success(request, _("%(name)s opens this account now.") % {"name": provider().name})
+    del request.session["arriving"]
+    return redirect(held["to"])
+
+
+@login_required
+@require_POST
+def leave_provider(request: HttpRequest) -> HttpResponse:
+    """Let the password alone open the account again."""
+    user = cast(User, request.user)
+    if not user.has_usable_password():
+        raise Http404
+    leave(user)
+    messages.success(request, _("Only your password opens this account now."))
+    return redirect("account")
+
+
 def _arrive(request: HttpRequest, user: Any, may: bool | None, to: str) -> HttpResponse:
     if may is not None:
         accounts.let_create_studies(user, may)
@@ -146,6 +176,8 @@ def _arrive(request: HttpRequest, user: Any, may: bool | None, to: str) -> HttpR
 
 def _ask_for_name(request: HttpRequest, sociallogin: SocialLogin, may: bool | None, to: str) -> HttpResponse:
     name = sociallogin.user.get_username()
+    if request.user.is_authenticated:
+        logout(request)
     held = {"subject": sociallogin.account.uid, "name": name, "may_create": may, "to": to, "at": time.time()}
     request.session["arriving"] = held
     return redirect("new_account")
@@ -168,4 +200,5 @@ urlpatterns = [
     path("sign-in/provider/", to_provider, name="openid_connect"),
     path("sign-in/provider/back/", from_provider, name="openid_connect_callback"),
     path("sign-in/provider/name/", new_account, name="new_account"),
+    path("account/provider/leave/", leave_provider, name="leave_provider"),
 ]

@@ -16,6 +16,7 @@ from urllib.parse import parse_qs, urlencode, urlsplit
 
 import pytest
 import time_machine
+from allauth.mfa.totp.internal.auth import TOTP, generate_totp_secret
 from allauth.socialaccount.models import SocialAccount
 from django.contrib.auth.models import User
 from django.contrib.sessions.models import Session
@@ -340,6 +341,95 @@ def test_somebody_else_who_is_signed_in_here_is_signed_out(provider: Provider) -
     back(client, provider)
     assert ">ada</a>" in client.get("/account/").content.decode()
     assert not Session.objects.filter(pk=before).exists()
+
+
+PASSWORD = "four unrelated words here"
+
+
+def with_password(provider: Provider, **claims: Any) -> tuple[User, Client]:
+    """Somebody who has an account with a password, and a browser in which the provider has just vouched for them."""
+    provider.knows("ada", **claims)
+    client = Client()
+    back(client, provider, to="/judging/")
+    return User.objects.create_user("ada", password=PASSWORD), client
+
+
+def sign_in(client: Client) -> Any:
+    """Follow the offer beneath the form for a new name."""
+    assert b"/sign-in/?next=/sign-in/provider/name/" in client.get("/sign-in/provider/name/").content
+    return client.post("/sign-in/", {"username": "ada", "password": PASSWORD, "next": "/sign-in/provider/name/"})
+
+
+def test_an_account_with_a_password_is_joined_by_its_owner(provider: Provider) -> None:
+    ada, client = with_password(provider, groups=["research"])
+    assert sign_in(client)["Location"] == "/sign-in/provider/name/"
+    assert b"<strong>ada</strong>" in client.get("/sign-in/provider/name/").content
+    assert not SocialAccount.objects.exists(), "looking at the page joins nothing"
+    assert client.post("/sign-in/provider/name/")["Location"] == "/judging/"
+    again = Client()
+    assert back(again, provider)["Location"] == "/"
+    assert ">ada</a>" in again.get("/account/").content.decode()
+    assert User.objects.get() == ada
+    assert access.may_create_studies(ada), "by the claim"
+    assert AuditEntry.objects.filter(actor=ada, action="add provider").count() == 1
+    assert Client().login(username="ada", password=PASSWORD)
+
+
+def test_a_joined_account_still_asks_for_its_second_factor(provider: Provider) -> None:
+    ada, client = with_password(provider)
+    sign_in(client)
+    client.post("/sign-in/provider/name/")
+    TOTP.activate(ada, generate_totp_secret())
+    again = Client()
+    assert back(again, provider)["Location"].startswith("/sign-in/code/")
+    assert not is_in(again)
+
+
+def test_a_joined_account_can_be_opened_by_the_password_alone_again(provider: Provider) -> None:
+    _ada, client = with_password(provider)
+    sign_in(client)
+    client.post("/sign-in/provider/name/")
+    assert "You can sign in with Uni, too." in client.get("/account/").content.decode()
+    for _twice in range(2):
+        assert client.post("/account/provider/leave/")["Location"] == "/account/"
+    assert AuditEntry.objects.filter(action="remove provider").count() == 1
+    assert back(Client(), provider)["Location"] == "/sign-in/provider/name/"
+
+
+def test_an_account_without_a_password_is_not_left_without_a_way_in(provider: Provider) -> None:
+    client = first_time(provider)
+    assert client.post("/account/provider/leave/").status_code == 404
+    assert SocialAccount.objects.exists()
+
+
+def test_a_session_from_before_joins_nothing(provider: Provider) -> None:
+    """Whoever finds an open browser would have a way into its account for good."""
+    User.objects.create_user("ada", password=PASSWORD)
+    client = Client()
+    client.login(username="ada", password=PASSWORD)
+    back(client, provider, "eve")
+    assert not is_in(client)
+    client.post("/sign-in/provider/name/")
+    assert not SocialAccount.objects.exists()
+
+
+def test_an_identity_is_joined_to_a_single_account_in_two_windows(provider: Provider) -> None:
+    _ada, client = with_password(provider)
+    sign_in(client)
+    first_time(provider, name="ada2")
+    client.post("/sign-in/provider/name/")
+    assert "You have an account here already" in client.get("/account/").content.decode()
+    assert SocialAccount.objects.get().user.username == "ada2"
+
+
+def test_an_account_has_a_single_identity(provider: Provider) -> None:
+    provider.knows("eve")
+    first_time(provider)
+    other = Client()
+    back(other, provider, "eve")
+    other.force_login(User.objects.get())
+    assert other.post("/sign-in/provider/name/")["Location"] == "/account/"
+    assert SocialAccount.objects.get().uid == "ada"
 
 
 def test_a_provider_that_is_away_is_said_to_be(provider: Provider, settings: Any, caplog: Any) -> None:

@@ -70,7 +70,7 @@ POST 404 404 404 404 404 404 404 404 404 404 404 404 404  mfa_login_webauthn mfa
 POST 404 404 404 404 404 404 404 404 404 404 404 404 404  mfa_remove_webauthn
 POST 404 404 404 404 404 404 404 404 404 404 404 404 404  mfa_reauthenticate_webauthn
 POST   L   L   L   L   L   L 200 200 200 200 200 200 200  account markdown_preview
-POST   L   L   L   L   L   L 302 302 302 302 302 302 302  sessions_end password
+POST   L   L   L   L   L   L 302 302 302 302 302 302 302  sessions_end password leave_provider
 POST   L   L   L   L   L   L 404 404 404 404 404 302 404  token_revoke session_end
 GET  200 200 200 200 200 200 200 200 200 403 403 403 403  join crowd
 POST 302 302 302 302 302 302 302 302 302 403 403 403 403  join crowd

@@ -137,7 +137,7 @@ FILES = ["upload_new", "gold_pairs", "study_demographics"]
 NO_FIELDS = """
     upload_columns
     study_export upload_confirm upload_discard gold_pair_delete invitation_revoke token_revoke member_remove
-    sessions_end session_end mfa_deactivate_totp mfa_generate_recovery_codes
+    sessions_end session_end leave_provider mfa_deactivate_totp mfa_generate_recovery_codes
     mfa_login_webauthn mfa_list_webauthn mfa_add_webauthn mfa_remove_webauthn mfa_reauthenticate_webauthn
     webhook_secret webhook_test webhook_delete
     data_restore document_unmend kind_leaderboard draw pause ahead leave
