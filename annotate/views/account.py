@@ -55,7 +55,12 @@ class SignUpForm(forms.Form):
 class SignInForm(AuthenticationForm):
     """Django's form, with names no longer than ours may be."""
 
-    username = UsernameField(max_length=150, widget=forms.TextInput(attrs={"autofocus": True}))
+    username = UsernameField(
+        label=gettext_lazy("User name"), max_length=150, widget=forms.TextInput(attrs={"autofocus": True})
+    )
+    error_messages = AuthenticationForm.error_messages | {
+        "invalid_login": gettext_lazy("User name or password is wrong. Capitals count in the password."),
+    }
 
     def clean_username(self) -> str:
         return accounts.username_of(self.cleaned_data["username"])

@@ -76,7 +76,7 @@ def test_from_sign_in_to_an_invitation_by_keyboard_alone(page: Page, ada: User, 
 
     page.goto("/")
     follow(page, "Sign in")
-    write(page, "Username", "ada")
+    write(page, "User name", "ada")
     write(page, "Password", PASSWORD)
     press(page, "Sign in")
 

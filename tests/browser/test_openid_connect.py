@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator
+from typing import Any
 
 import pytest
 from django.contrib.auth.models import User
@@ -86,4 +87,32 @@ def test_it_works_without_a_script(browser: Browser, there: str, transactional_d
     page.get_by_role("button", name="Authorize").click()
     page.get_by_role("button", name="Create the account").click()
     expect(page.get_by_role("button", name="Sign out")).to_be_visible()
+    context.close()
+
+
+def test_somebody_with_a_password_joins_their_account(
+    browser: Browser, there: str, transactional_db: None, is_good: Callable[[Page], None], settings: Any
+) -> None:
+    settings.PASSWORD_HASHERS = ["django.contrib.auth.hashers.Argon2PasswordHasher"]  # which the web server knows
+    User.objects.create_user("grace", password="four unrelated words here")
+    context = browser.new_context(base_url=there)
+    context.route(lambda url: not url.startswith("http://127.0.0.1"), lambda route: route.fulfill(body=""))
+    page = context.new_page()
+    page.goto("/sign-in/?next=/judging/")
+    page.get_by_role("button", name="Sign in with Example University").click()
+    page.get_by_placeholder("sub").fill("ada")
+    page.get_by_role("button", name="Authorize").click()
+    page.get_by_role("link", name="You have an account here already?").click()
+    page.get_by_label("User name").fill("grace")
+    page.get_by_label("Password").fill("four unrelated words here")
+    page.get_by_role("button", name="Sign in", exact=True).click()
+    expect(page.get_by_role("strong")).to_have_text("grace")
+    is_good(page)
+    page.get_by_role("button", name="Let it open my account").click()
+    expect(page.get_by_role("status")).to_have_text("Example University opens this account now.")
+    assert page.url == f"{there}/judging/"
+    page.goto("/account/")
+    is_good(page)
+    page.get_by_role("button", name="Use the password alone").click()
+    expect(page.get_by_text("Only your password opens this account now.")).to_be_visible()
     context.close()
