@@ -63,7 +63,9 @@ class Additive:
         return np.divide(2.0, resistance, out=np.ones(resistance.shape), where=resistance > 0)
 
     def parts(self, topic: int, systems: list[int], rows: Matrix) -> Matrix:
-        """(k, s): what k rows of scores of a topic's systems add to the means of all."""
+        """(k, s): what k rows of scores of a topic's systems add to the means of all; nothing where it has none."""
+        if not systems:
+            return np.zeros((len(rows), len(self._inverse)))
         level, group = rows.mean(axis=1), len(self._inverse) + self._of_topic[topic]
         weights = self._weights
         return np.asarray((rows - level[:, None]) @ weights[:, systems].T + np.outer(level, weights[:, group]))

@@ -1,5 +1,7 @@
 """Errors between annotators: what scores would be by others of the kind."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -122,6 +124,15 @@ def test_topics_without_summaries_have_annotators_and_no_differences() -> None:
         assert (compared.differences(), compared.ground.annotators, compared.ground.spread) == ((), 2, None)
         assert "which takes several on the same topics and two systems" in compared.ground.words
     assert Comparison([bare, topic(np.arange(2.0), names=("x", "y"))]).ground.annotators == 2
+
+
+def test_a_topic_without_summaries_adds_nothing_where_others_lack_some() -> None:
+    bare = Standing((), (), (), 100, AnnotatorShares(("0", "1"), (0.5, 0.5), np.zeros((2, 0))))
+    third = replace(topic(np.array([1.0, 0.5, -0.5])), systems=("b", "c"))
+    gaps = [topic(np.array([2.0, -1.0, 0.5])), third]
+    whole, more = Comparison(gaps), Comparison([*gaps, bare])
+    assert [(own.score, own.rank) for own in more.ranked()] == [(own.score, own.rank) for own in whole.ranked()]
+    assert [own.difference for own in more.differences()] == [own.difference for own in whole.differences()]
 
 
 def test_shares_survive_being_stored() -> None:
