@@ -246,6 +246,17 @@ def test_other_columns_stay_whatever_they_are_called(write: Write) -> None:
     assert bundle.topics[0].summaries[0].extra == {"worker": "w1"}
 
 
+def test_our_own_table_with_its_names_in_capitals_is_the_same(write: Write) -> None:
+    row = {"topic": "T", "of": "summaries", "a": "x", "b": "y", "winner": "a", "annotator": "m", "kind": "machine"}
+    row |= {"seconds": "2.5", "at": "2026-01-31T16:53:19Z", "confidence": "0.9", "note": "Shorter."}
+    (small,), (large,) = (
+        pf.read(write("p.csv", csv(header, [tuple(row.values())]))).preferences
+        for header in (",".join(row), ",".join(row).upper())
+    )
+    assert large == small
+    assert (large.extra["kind"], large.seconds, large.at) == ("machine", 2.5, row["at"])
+
+
 def test_a_preference_set_without_names_of_systems_says_which_columns_to_name(write: Write) -> None:
     row = {"prompt": LONG, "chosen": LONG + " Yes.", "rejected": LONG + " No."}
     with pytest.raises(formats.Refused, match=r"--columns a=COLUMN,b=COLUMN"):

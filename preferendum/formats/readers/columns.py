@@ -22,6 +22,8 @@ Rows = Iterable[tuple[Place, Row]]
 
 #: Roles without words of their own: their columns have exactly these names, or were seen by their contents.
 ROLES = (*headings.NAMES, "systems", "reference_text", "person", "seconds", "at", "of")
+#: Of these, the ones that have the same meaning in capitals, as `AT`.
+_IN_ANY_CASE = frozenset(("person", "seconds", "at", "of"))
 #: Columns of long texts that are no system's.
 _ASIDE = frozenset(
     ("title", "url", "link", "notes", "note", "comment", "comments", "remark", "explanation", "reason", "date")
@@ -108,7 +110,7 @@ def read_as(table: Table, roles: Mapping[str, str], kind: Kind, draft: Draft) ->
     if kind is SUMMARIES:
         late.read_texts(_text_rows(table, roles), draft)
     else:
-        kind.read(_mapped(table.rows, roles, kind), draft)
+        kind.read(_mapped(table, roles, kind), draft)
     complaints.collected[before:] = [
         replace(complaint, field=changed.get(complaint.field, complaint.field))
         for complaint in complaints.collected[before:]
@@ -138,14 +140,17 @@ def _nearness(kind: Kind, header: Sequence[str]) -> float:
     return len(held & {*kind.columns.needed}) / len(kind.columns.needed)
 
 
-def _mapped(rows: Rows, roles: Mapping[str, str], kind: Kind) -> Iterator[tuple[Place, Row]]:
+def _mapped(table: Table, roles: Mapping[str, str], kind: Kind) -> Iterator[tuple[Place, Row]]:
     """Rows with our names; the other columns stay where the kind may have others."""
     usual = {*kind.columns.needed, *kind.columns.optional}
     document = next((column for column, role in roles.items() if role == "document"), None)
-    for here, row in rows:
+    # A file of ours with a header in capitals says with KIND who judged.
+    is_ours = {*preferences.NEEDED} <= {column.lower() for column in table.header}
+    ours = {column: column.lower() for column in table.header if is_ours and column.lower() in preferences.WRITTEN}
+    for here, row in table.rows:
         renamed = {role: row[column] for column, role in roles.items() if role in usual}
         if kind.columns.others:
-            others = {column: value for column, value in row.items() if roles.get(column) not in usual}
+            others = {ours.get(column, column): row[column] for column in row if roles.get(column) not in usual}
             renamed = {column: value for column, value in others.items() if column not in usual} | renamed
         if "winner" in renamed:
             _refuse_unclear(here, renamed)
@@ -262,6 +267,8 @@ def _is_whole(roles: Mapping[str, str]) -> bool:
 def _role_by_name(column: str, look: _Look) -> str:
     if column in _OWN:
         return column
+    if column.lower() in _IN_ANY_CASE:
+        return column.lower()
     role = headings.role_of(column)
     if role in ("topic", "document"):
         return "document" if look.is_long else "topic"

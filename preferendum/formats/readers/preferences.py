@@ -26,6 +26,9 @@ COLUMNS = Columns(NEEDED, (*OPTIONAL, "of"), others=True)
 #: Of a table without topics.
 COLUMNS_ALONE = Columns(NEEDED[1:], ("topic", *OPTIONAL, "of"), others=True)
 
+#: What our CSV has besides these.
+WRITTEN = ("kind", "reason", "design_weight", "why", "note", "confidence")
+
 #: What the two sides of a pair must be.
 TWO_OF: Mapping[Of, str] = {"sentences": "two different sentences", "summaries": "summaries of two systems"}
 
@@ -120,9 +123,7 @@ def write_preferences(
             )
             for p in preferences
         )
-        write_rows(
-            file, (*NEEDED, *OPTIONAL, "kind", "reason", "design_weight", "why", "note", "confidence", *of), rows
-        )
+        write_rows(file, (*NEEDED, *OPTIONAL, *WRITTEN, *of), rows)
         return
     described: set[str] = set()
     for preference in preferences:
