@@ -32,7 +32,8 @@ _SURROGATE = re.compile(r"[\ud800-\udfff]")
 _QUOTATION_MARK = re.compile(r'["“”„‟«»‹›「」『』]|\'\'')
 _OPENING_MARK = re.compile(r'["“”„‟«»‹›「」『』](?=\w)|(?<=\s)[«‹“„](?=\s)')
 # Where a sentence begins in a text without capitals: after a mark, what closes, white space and what opens.
-_BEGINNING = re.compile(r"""([.!?\u2026]["'”’»)\]]*\s+["'“„«(\[¿¡]*)([^\W\d_])""")
+# Tokenizers leave `` and '' of quotation marks, with spaces around them.
+_BEGINNING = re.compile(r"""([.!?\u2026](?:["'”’»)\]]|\s?'')*\s+(?:``\s?|["'“„«(\[¿¡])*)([^\W\d_])""")
 # The last word before a border, with its full stop: what ends with one is perhaps an abbreviation.
 _LAST_WORD = re.compile(r"""(?:^|[\s'’(\["“„«])([^\s'’(\["“„«]{1,12})\.$""")
 # Words of one small vowel ("é", "я") end sentences, so that only consonants are initials there.
@@ -41,14 +42,23 @@ _ORDINAL = re.compile(r"\d{1,2}|[IVXLC]{2,6}")
 _FIRST_WORD = re.compile(r"""["'“„«(\[]?(\w+)""")
 # Abbreviations that end sentences, too: units and years after a number, "and so on".
 _MAY_END = re.compile(r"(?:\d\s?[^\W\d]{1,3}|т\.\s?[дп]|н\.\s?э|[ap]\.\s?m|u\.\s?a|m\.\s?m|s\.\s?v|e\.\s?d|κ\.\s?ά)\.$")
+# "In 1989", with the Polish word for a year: no sentence by itself.
+_IN_A_YEAR = re.compile(r"(?:W|Od|Do|Po|Około)\s(?:\w+\s)?\d{3,4}\s?r\.")
 # A number that counts what follows, after the end of a sentence.
 _COUNTED = re.compile(r"[.!?\u2026:;)”\"»]\s+(\d{1,3}\.)$")
 # What no sentence begins with.
 _CONTINUES = re.compile(r"[,;:)\]%/]|-\w")
+# Japanese and Korean go on with a particle after a quotation.
+_QUOTING = re.compile(r"と|って|[가-힣]|\s하고\s")
+_CLOSING = "」』\"”’'"
 _ENOUGH = 24
 # An ideographic full stop ends a sentence whatever follows, and so do a Greek question mark and Khmer's full stop (but
-# for "etc."); sentencex waits for a letter of the script, takes the second for a semicolon and knows no third.
-_SURE_END = re.compile(r"[。！？](?=[\d０-９A-Za-z])|;(?=\s+[«\"“]?[Ά-Ϋ])|(?<!។ល)[។៕](?!ល។)(?=\s*\w)")
+# for "etc."); sentencex waits for a letter of the script, takes the second for a semicolon and knows no third. So do
+# any mark before "'s Avonds", and "and so on" in Russian and Ukrainian before a capital letter.
+_SURE_END = re.compile(
+    r"[。！？](?=[\d０-９A-Za-z])|;(?=\s+[«\"“]?[Ά-Ϋ])|(?<!។ល)[។៕](?!ល។)(?=\s*\w)"
+    r"|[.!?](?=\s['’‘][a-z]\s[A-Z])|(?:(?<=[иі]\sт\.\s[дп])|(?<=[иі]\sт\.[дп])|(?<=[иі]\s(?:др|пр)))\.(?=\s+[«\"„“]?[А-ЯЁЄІЇ])"
+)
 
 # A text in which more sentences may end, the first few aside, than one in so many characters is nothing that people
 # write, and the libraries take up to 20 microseconds for each end: it is cut at its line breaks only.
@@ -224,13 +234,18 @@ def _rejoined(line: str, spans: Sequence[tuple[int, int]], language: str) -> Seq
 def _is_border(line: str, before: tuple[int, int], start: int, language: str) -> bool:
     """Whether a sentence ends between what stands at `before` and what begins at `start`."""
     after = line[start : start + _ENOUGH]
-    if _CONTINUES.match(after) or (after.startswith(("と", "って")) and line[before[1] - 1] in "」』"):
+    is_quoting = line[before[1] - 1] in _CLOSING and _QUOTING.match(line, before[1])
+    if _CONTINUES.match(after) or is_quoting:
         return False
     letter = _LETTER.search(after)
     if letter and not re.search(r"\w", after[: letter.start()]) and _is_small(letter[0]):
         return bool(_DUTCH.match(after))
     tail = line[max(before[0], before[1] - _ENOUGH) : before[1]]
+    if _IN_A_YEAR.fullmatch(line, *before):
+        return False
     word = _LAST_WORD.search(tail)
+    if word and len(word[1]) == 1 and start == before[1]:  # "a.C."
+        return False
     return word is None or not _is_abbreviated(word[1], tail, after, language)
 
 

@@ -182,6 +182,17 @@ TITLES_AND_THE_LIKE = [
     ("uk", "Це м. Київ, вул. Хрещатик.|Був проф. Іваненко."),
     ("km", "ភ្លៀងធ្លាក់ខ្លាំង។|ទឹកជន់លិចភូមិ ផ្ទះ។ល។ និងផ្លូវ។|មនុស្សដប់ពីរនាក់បានស្លាប់។"),
     ("ja", "水が引いた。|16日に雨が降った。|彼は「雨だ。16日だ。」と言った。"),
+    ("es", "La Cía. Norte y la Univ. Central lo saben.|Costó aprox. 20 euros.|Fue el 3 feb. 2020 en Lima."),
+    ("it", "L’Univ. Bocconi è a Milano.|Nacque nel 50 a.C. a Roma.|Morì il 3 sett. 1920 a Bari."),
+    ("de", "Die Fa. Bosch und Dipl.-Ing. Vogt kamen.|Dr. phil. Klein und die Abg. Schulz gingen."),
+    ("pt", "O Min. Barroso e o Dep. Lira falaram.|A Sta. Rita ajuda.|Foi em 3 out. 2020 em Lisboa."),
+    ("pl", "W 1989 r. Polska odzyskała wolność.|Urodził się w 1900 r.|Red. Lis i min. Bem wyszli.|Było ok. 200 osób."),
+    ("nl", "De fam. Bos kwam op 3 okt. 2020 aan.|Dat was in Leiden.|'s Avonds is het stil."),
+    ("tr", "Öğr. Ayşe ve Bşk. Kaya geldi.|M.Ö. 300 yılında kuruldu.|Sonra yıkıldı."),
+    ("ru", "Были книги, ручки и т. д.|Все молчали.|Пришли Иванов и др.|Зам. Петров ушёл 3 окт. 2020 года."),
+    ("uk", "Яблука, груші і т. д.|Усі мовчали.|Інж. Коваль прийшов 3 жовт. 2020 року."),
+    ("fr", "La Cie. Générale est là.|C’était le 3 févr. 2020 à Lyon."),
+    ("ko", "그는 “가겠다.”라고 말했다.|“왜?” 하고 그녀가 물었다.|아무도 없었다."),
 ]
 
 
@@ -199,6 +210,7 @@ LOWER_CASE = [
     ("tr", "cumhurbaşkanı geldi .|dün dr. ahmet ile konuştu ."),
     ("el", "ο πρωθυπουργός έφτασε χθες .|μίλησε με τον κ. παπαδόπουλο ."),
     ("ka", "ის მოვიდა.|მერე წავიდა."),
+    ("en", "the mayor said `` we will rebuild . ''|people left .|`` why ? ''|nobody knew ."),
 ]
 
 
