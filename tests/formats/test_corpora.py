@@ -257,6 +257,17 @@ def test_windows_quotes_cost_no_annotation(tmp_path: Path, declared: str) -> Non
     assert next(own.text for own in topic.summaries if own.name == "12") == "The mayor’s ferry"
 
 
+@pytest.mark.parametrize("odd", ["\x0c", "\x1a", "&", "&nbsp", "\r"])
+def test_an_odd_character_costs_no_annotation(tmp_path: Path, odd: str) -> None:
+    pan = PAN.replace("Ferry stopped", f"Ferry {odd} stopped")
+    bundle = formats.read(on_disk(tmp_path, {**TAC_2008, "eval/manual/peers/D0801-A.M.100.A.12": pan}))
+    pyramid = bundle.topics[0].pyramid
+    assert pyramid is not None
+    assert pyramid.peers["12"].text.split() == ["Ferry", *([odd] if odd[0] == "&" else []), "stopped"]
+    notes = [text for name, text in said(bundle) if name == "eval/manual/peers/D0801-A.M.100.A.12"]
+    assert notes == (["3 control characters were replaced by spaces"] if odd in "\x0c\x1a" else [])
+
+
 @pytest.mark.parametrize(
     ("text", "read"),
     [

@@ -22,6 +22,7 @@ from preferendum.formats.pyramid import AnnotatedText, Contributor, Part, Peer, 
 _OTHERWISE_ENCODED = re.compile(
     rb"\xff\xfe|\xfe\xff|(?:\xef\xbb\xbf)?<\?xml\b[^>]*\bencoding\s*=\s*[\"'](?!utf-?8[\"'])", re.IGNORECASE
 )
+_BARE_AMPERSAND = re.compile(r"&(?!#?\w+;)")
 _WEIGHT = re.compile(r"^\s*\(\d+\)\s*")
 # "D0901-A.M.100.A.C", "D301.M.250.I.A": the name of a summary as DUC and TAC give it, which opens it in the text.
 _NAME = re.compile(r"\bD\d+\w*(?:-[A-Z])?\.[MP]\.\d+\.\w+\.(\w+)\b")
@@ -98,10 +99,13 @@ def _parse(data: bytes, place: Place) -> Element | None:
         fault = quiet.complaints.collected[0]
         place.at(fault.line).pass_over("found " + fault.found + "; expected " + fault.expected, **fault.params)
         return None
+    text, replaced = replace_forbidden(text.replace("\r\n", "\n").replace("\r", "\n"))
+    if replaced:
+        quiet.remark("%(count)s control characters were replaced by spaces", count=replaced)
     # A .pan file may be read twice, for its Pyramid and for its summary.
     place.complaints.remarks.extend(note for note in quiet.complaints.remarks if note not in place.complaints.remarks)
     try:
-        root: Element = fromstring(text or data)
+        root = _root(text) if text else fromstring(data)
     except (ParseError, DefusedXmlException, ValueError, LookupError) as error:
         place.pass_over("not well-formed XML (%(why)s)", why=shown(str(error) or type(error).__name__))
         return None
@@ -117,6 +121,16 @@ def _parse(data: bytes, place: Place) -> Element | None:
         place.pass_over("%(parts)s parts in a text of %(characters)s characters", parts=parts, characters=characters)
         return None
     return root
+
+
+def _root(text: str) -> Element:
+    """The root element, with ampersands as themselves where they begin no entity."""
+    try:
+        return fromstring(text)  # type: ignore[no-any-return]
+    except ParseError:
+        if (escaped := _BARE_AMPERSAND.sub("&amp;", text)) == text:
+            raise
+        return fromstring(escaped)  # type: ignore[no-any-return]
 
 
 def _distinct(elements: Iterator[Element], place: Place) -> Iterator[tuple[str, Element]]:
