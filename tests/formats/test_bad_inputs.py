@@ -494,6 +494,16 @@ def test_what_comes_from_a_file_cannot_rearrange_or_hide_in_the_complaint(tmp_pa
     assert len(message) < 200
 
 
+@pytest.mark.parametrize("encoding", ["utf-16", "utf-16-le", "utf-16-be"])
+@pytest.mark.parametrize("name", ["t.jsonl", "t.json", "p.csv", "p.txt"])
+def test_utf16_is_named_with_and_without_its_mark(tmp_path: Path, name: str, encoding: str) -> None:
+    text = GOOD if "json" in name else f"{HEADER}\nT,x,y,a\n"
+    (tmp_path / name).write_bytes(text.encode(encoding))
+    with pytest.raises(formats.Refused, match="found UTF-16 text; expected UTF-8") as refused:
+        formats.read(tmp_path / name)
+    assert len(refused.value.complaints) == 1
+
+
 # What people sent as Windows-1252, and what others wrote with the same bytes.
 READ = [
     "The mayor’s “no” — and ‘yes’.",

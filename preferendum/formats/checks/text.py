@@ -13,6 +13,8 @@ from preferendum.formats.checks import limits
 from preferendum.formats.checks.complaints import Place, shown
 
 BOM = b"\xef\xbb\xbf"
+#: The marks of UTF-16.
+UTF16 = (b"\xff\xfe", b"\xfe\xff")
 MARKS = 30
 
 _NONCHARACTERS = "".join(chr(plane << 16 | end) for plane in range(17) for end in (0xFFFE, 0xFFFF))
@@ -78,7 +80,7 @@ def decode(place: Place, data: bytes, *, start: bool) -> str | None:
     """The text; None and a complaint unless it is UTF-8, but for bytes that are surely Windows-1252, which are
     remarked on. `start`: of the file, maybe with a byte order mark.
     """
-    if start and data.startswith((b"\xff\xfe", b"\xfe\xff")):
+    if start and data.startswith(UTF16):
         place.refuse("UTF-16 text", "UTF-8 (in Excel: save as “CSV UTF-8”)")
         return None
     try:
@@ -96,7 +98,8 @@ def decode(place: Place, data: bytes, *, start: bool) -> str | None:
         column = len(before) - (before.rfind(b"\n") + 1) + 1
         place.refuse(
             "the byte 0x%(byte)s at byte %(column)s of the line, which is not UTF-8",
-            "UTF-8 text (this may be Latin-1 or Windows-1252: save it as UTF-8)",
+            "UTF-8 text (this is in another encoding, such as Windows-1252, Windows-1251, GBK or Shift-JIS: save it as "
+            "UTF-8)",
             byte=f"{ord(bad[0]) & 0xFF:02X}",
             column=column,
         )

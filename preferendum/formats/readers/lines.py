@@ -7,7 +7,7 @@ from typing import BinaryIO, Protocol
 
 from preferendum.formats.checks import limits
 from preferendum.formats.checks.complaints import Place
-from preferendum.formats.checks.text import BOM, decode
+from preferendum.formats.checks.text import BOM, UTF16, decode
 
 
 class Sink(Protocol):
@@ -31,7 +31,7 @@ def read_lines(file: BinaryIO, place: Place) -> Iterator[tuple[int, str | None]]
         if len(raw) > limits.LINE:
             here.refuse("a line longer than %(limit)s MB", "shorter lines", limit=limits.LINE // limits.MEGABYTE)
             return
-        if number == 1 and raw.startswith((b"\xff\xfe", b"\xfe\xff")):
+        if number == 1 and raw.startswith(UTF16):
             decode(here, raw, start=True)
             return
         content = raw.removesuffix(b"\n").removesuffix(b"\r")

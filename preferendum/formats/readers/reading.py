@@ -18,7 +18,7 @@ from typing import Any, BinaryIO
 
 from preferendum.formats.checks import limits
 from preferendum.formats.checks.complaints import Complaints, Place, escaped, shown
-from preferendum.formats.checks.text import decode
+from preferendum.formats.checks.text import UTF16, decode
 from preferendum.formats.readers import late, preferences, topics
 from preferendum.formats.readers.columns import KINDS as TABLES
 from preferendum.formats.readers.columns import kind_of, read_as, refuse_columns, seen
@@ -26,7 +26,7 @@ from preferendum.formats.readers.corpora import corpus_of
 from preferendum.formats.readers.draft import Alone, Draft, Named, Placed, Voted
 from preferendum.formats.readers.folder import belongs, read_folder
 from preferendum.formats.readers.headings import role_of
-from preferendum.formats.readers.lines import first_line, read_lines
+from preferendum.formats.readers.lines import first_line
 from preferendum.formats.readers.packed import MAGIC, Archive, nested
 from preferendum.formats.readers.sheets import is_sheet, sheet_of
 from preferendum.formats.readers.sources import BROKEN, Source, directory_sources, file_source, unwrapped
@@ -62,6 +62,8 @@ _AHEAD = 200
 ROWS = "rows"
 #: How values print that stand for none: None, and NaN of Python, NaT and NA of pandas.
 _MISSING = frozenset(("None", "nan", "NaT", "<NA>"))
+#: Two ASCII characters of UTF-16 without its mark.
+_UNMARKED_UTF16 = re.compile(rb"(?:[\x01-\x7f]\0){2}|(?:\0[\x01-\x7f]){2}")
 _TOPIC = re.compile(rb'"(?:topic_id|documents)"\s*:')
 _PREFERENCE = re.compile(rb'"(?:winner|a|b)"\s*:')
 
@@ -273,6 +275,8 @@ def _read_table_or_lines(source: Source, place: Place, draft: Draft) -> None:
     other = next((called for magic, called in _OTHERS.items() if beginning.startswith(magic)), None)
     if other:
         place.refuse("%(other)s", KINDS, other=other)
+    elif beginning.startswith(UTF16) or _UNMARKED_UTF16.match(beginning):
+        decode(place.at(1), UTF16[0], start=True)  # says so
     elif line.startswith((b"{", b"[")) or source.name.lower().endswith((".jsonl", ".ndjson", ".json")):
         _read_json(source, line, place, draft)
     else:
@@ -349,10 +353,7 @@ def _text(value: Any) -> str:
 
 def _read_text_table(source: Source, beginning: bytes, line: bytes, place: Place, draft: Draft) -> None:
     header = line.decode("utf-8", "replace")
-    if beginning.startswith((b"\xff\xfe", b"\xfe\xff")):
-        with source.open() as file:
-            next(read_lines(file, place), None)  # says that this is UTF-16
-    elif not _is_table(source, header):
+    if not _is_table(source, header):
         if b"\0" in beginning:
             place.refuse("bytes that are not text", KINDS)
         elif decode(place.at(1), line, start=True) is not None:
