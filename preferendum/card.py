@@ -39,6 +39,7 @@ from preferendum.scoring.win_rate import Flags, Matrix, Vector
 from preferendum.show.analyses.judge_card import tables
 from preferendum.show.helped import why_nothing_is_borrowed
 from preferendum.show.printed import Printed
+from preferendum.statistics import EQUAL
 
 #: Fewer answers than this say nothing about sides, ties and turned pairs.
 FEWEST_ANSWERS = 100
@@ -166,7 +167,8 @@ def _over_topics(topics: Sequence[str], columns: Sequence[Vector], value: Callab
 
 
 def _bootstrap(sums: Matrix, value: Callable[..., Any]) -> Interval:
-    """A value of sums, one row a topic, and its 95% interval by the bootstrap over topics; none of few topics."""
+    """A value of sums, one row a topic, and its 95% interval by the bootstrap over topics; none of few topics, nor
+    where all topics are alike: that says nothing of others."""
     topics, columns = sums.shape
     with np.errstate(divide="ignore", invalid="ignore"):
         own = float(value(*sums.sum(axis=0)))
@@ -178,7 +180,7 @@ def _bootstrap(sums: Matrix, value: Callable[..., Any]) -> Interval:
         parts = np.array_split(drawn, 1 + RESAMPLES * columns // MOST_AT_ONCE)
         values = np.concatenate([value(*(part @ sums).T) for part in parts])
     low, high = np.quantile(values[np.isfinite(values)], [LEVEL / 2, 1 - LEVEL / 2]).tolist()
-    return own, low, high
+    return (own, low, high) if high - low > EQUAL else (own, None, None)
 
 
 def _mean(total: Vector, number: Vector) -> Vector:
@@ -186,10 +188,13 @@ def _mean(total: Vector, number: Vector) -> Vector:
 
 
 def _row(what: str, topics: Sequence[str], values: Sequence[float], other: float | None, pairs: int) -> Row:
-    """A mean over answers with its interval over topics, or that it is too early."""
+    """A share of answers with its interval over topics, Wilson's where all are alike, or that it is too early."""
     if pairs < FEWEST_PAIRS:
         return Row(what, None, None, None, None, pairs, "%", TOO_EARLY)
-    return Row(what, *_over_topics(topics, [np.array(values), np.ones(len(values))], _mean), other, pairs, "%")
+    own, low, high = _over_topics(topics, [np.array(values), np.ones(len(values))], _mean)
+    if own is not None and low is None and len(set(topics)) >= FEWEST_TOPICS:
+        low, high = wilson(own * pairs, pairs)
+    return Row(what, own, low, high, other, pairs, "%")
 
 
 def _agreements(shared: _Shared) -> Iterator[Row]:

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from scipy.stats import binomtest
 
 import preferendum as pf
 from preferendum.card import Card
@@ -77,6 +78,18 @@ def test_an_order_of_three_systems_has_no_interval_and_ties_alone_have_no_figure
     assert of(pf.judge_card(equal + answers_of_judge(equal), judge="gpt"), "agrees beyond chance").value is None
     ties = pf.judge_card(equal + answers_of_judge(same_pairs(100)), judge="gpt")
     assert of(ties, "order of systems").value is None
+
+
+@pytest.mark.parametrize("winner", ["a", "tie"])
+def test_no_interval_is_a_single_point_where_a_judge_always_or_never_agrees(winner: str):
+    human = [
+        {"topic": f"T{k}", "of": "summaries", "a": "x", "b": "y", "winner": "a", "annotator": "Ann"} for k in range(120)
+    ]
+    card = pf.judge_card(human + answers_of_judge(human, winner=winner), judge="gpt")
+    assert {row.what for row in card.rows if row.low is not None and row.low == row.high} == set()
+    as_such = of(card, "agrees with people, ties as such")
+    hits = 120 if winner == "a" else 0
+    assert (as_such.low, as_such.high) == pytest.approx(binomtest(hits, 120).proportion_ci(method="wilson"))
 
 
 def test_a_judge_that_shirks_has_its_ties_named():
