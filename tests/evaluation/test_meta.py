@@ -269,6 +269,14 @@ def test_a_report_holds_every_figure_within_its_interval_and_repeats_itself() ->
     assert report != measured(human, metric, draws=300, seed=6)
 
 
+def test_a_correlation_that_no_resample_falls_below_has_no_interval() -> None:
+    """Of three systems nearly on a line, all resamples are the three or two of them, whose correlation is 1."""
+    human = np.tile([[3.0], [2.0], [1.0]], 4)
+    found = measured(human, np.tile([[0.9], [0.7], [0.2]], 4), draws=300).correlations["system"]["pearson"]
+    assert found.value == pytest.approx(0.970725)
+    assert (found.low, found.high) == (None, None)
+
+
 def test_without_draws_a_report_has_everything_but_intervals() -> None:
     rng = np.random.default_rng(1)
     human, metric, other = rng.normal(size=(3, 6, 5))

@@ -37,7 +37,7 @@ from preferendum.results import (
 )
 from preferendum.results.metrics import Level, Over
 from preferendum.results.statistics import LEVEL
-from preferendum.statistics import bounded, bounded_share, finite, fisher_interval, holm
+from preferendum.statistics import EQUAL, bounded, bounded_share, finite, fisher_interval, holm
 from preferendum.work.scores import Scores
 
 #: Differences between correlations of fewer systems have no p-value: three in a row are chance.
@@ -130,6 +130,16 @@ def _widened(interval: Bounded, without: Vector, within: tuple[float, float]) ->
     return replace(interval, low=min(interval.low, low), high=max(interval.high, high))
 
 
+def _on_both_sides(interval: Bounded, within: tuple[float, float]) -> Bounded:
+    """The interval; none where the value is itself an end of it, and no bound of such a figure: of three systems most
+    resamples have two, whose correlation is 1 or -1, so that they all lie on one side."""
+    value, (least, most) = interval.value, within
+    if value is None or interval.low is None or interval.high is None:
+        return interval
+    is_end = (least + EQUAL < value <= interval.low + EQUAL) or (interval.high - EQUAL <= value < most - EQUAL)
+    return Bounded(value, None, None) if is_end else interval
+
+
 def _p_between(value: float, without: Vector) -> float:
     """Two-sided, that a figure is 0 between annotators; 0 where nothing is known of them."""
     error = _error(without)
@@ -142,7 +152,7 @@ def _correlations(human: Matrix, metric: Matrix, level: Level, resamples: Resamp
     correlations = {}
     for kind, coefficient in COEFFICIENTS.items():
         value = float(correlate(human, metric, level, coefficient, whole)[0])
-        interval = bounded(value, correlate(human, metric, level, coefficient, resamples))
+        interval = _on_both_sides(bounded(value, correlate(human, metric, level, coefficient, resamples)), (-1.0, 1.0))
         n = len(data) - undefined_topics(human, metric) if level == "summary" else len(data[0][0])
         low, high = fisher_interval(value, n) if level == "system" and kind == "pearson" else (None, None)
         correlations[kind] = Correlation(
@@ -230,7 +240,8 @@ def _difference(
         value = float(statistic(a)[0] - statistic(b)[0])
         moved = [statistic(np.where(present, own, np.nan))[0] for own in _without_each(names[0], scores)]
         without = np.array(moved) - statistic(b)[0]
-        interval = _widened(bounded(value, statistic(a, resamples) - statistic(b, resamples)), without, (-most, most))
+        own = _on_both_sides(bounded(value, statistic(a, resamples) - statistic(b, resamples)), (-most, most))
+        interval = _widened(own, without, (-most, most))
         if not (sampling.draws and is_tested):
             return Tested(interval.value, interval.low, interval.high, p=None)
         p = permutation_test(a, b, mixed, sampling.over, sampling.draws, rng)
