@@ -53,7 +53,10 @@ _CHARACTER = re.compile(
     rf"[\u0e40-\u0e44\u0ec0-\u0ec4]?[^{_MARKS}](?:[\u1039\u17d2\u1a60][^{_MARKS}]"
     rf"|[{_MARKS}\uff9e\uff9f\u0e30\u0e32\u0e33\u0e45\u0eb0\u0eb2\u0eb3])*"
 )
-_HIDDEN = re.compile(f"[{_UNSEEN}\u200b]")
+# With the tatweel, which only stretches a word of Arabic script.
+_HIDDEN = re.compile(f"[{_UNSEEN}\u0640\u200b]")
+# Arabic, Devanagari and other scripts write the same numbers with digits of their own.
+_OTHER_DIGIT = re.compile(r"[^\D0-9]")
 
 
 def tokens(text: str) -> list[str]:
@@ -61,7 +64,7 @@ def tokens(text: str) -> list[str]:
     if text.isascii():
         return _ASCII_WORD.findall(text.lower())
     if not _HAS_UNSPACED.search(text):  # words as `placed_tokens` finds them, in a third of its time
-        return list(map(_normal, _WORD.findall(text)))
+        return list(filter(None, map(_normal, _WORD.findall(text))))
     return [token.text for token in placed_tokens(text)]
 
 
@@ -69,7 +72,8 @@ def placed_tokens(text: str) -> Iterator[Token]:
     """Find the tokens of the text with their places, in the order in which they begin."""
     for word in _WORD.finditer(text):
         if word[0].isascii() or not _HAS_UNSPACED.search(word[0]):
-            yield Token(_normal(word[0]), word.start(), word.end())
+            if spelled := _normal(word[0]):
+                yield Token(spelled, word.start(), word.end())
             continue
         for part in _OF_ONE_KIND.finditer(word[0]):
             start = word.start() + part.start()
@@ -116,4 +120,5 @@ def _normal(word: str) -> str:
     """What is compared, without the dot over i that lower-casing leaves of the Turkish capital."""
     if word.isascii():
         return word.lower()
-    return unicodedata.normalize("NFKC", _HIDDEN.sub("", word)).lower().replace("i\u0307", "i")
+    normal = unicodedata.normalize("NFKC", _HIDDEN.sub("", word)).lower().replace("i\u0307", "i")
+    return _OTHER_DIGIT.sub(lambda digit: str(int(digit[0])), normal)

@@ -38,6 +38,8 @@ def test_latin_text_has_the_tokens_that_it_always_had(text: str) -> None:
         ("ﬁne Ｈｅｌｌｏ Dampf\u00adschiff", ["fine", "hello", "dampfschiff"]),
         ("བོད་སྐད་", ["བོད", "སྐད"]),
         ("한국어를 배운다", ["한국어를", "배운다"]),
+        ("ســلام ـــ", ["سلام"]),
+        ("١٢ ۱۲ १२ ১২ 12", ["12"] * 5),
     ],
 )
 def test_words_between_spaces_keep_their_marks(text: str, words: list[str]) -> None:
@@ -55,6 +57,7 @@ def test_words_between_spaces_keep_their_marks(text: str, words: list[str]) -> N
         ("ປະເທດລາວ", ["ປະເທ", "ເທດ", "ດລາ", "ລາວ"]),
         ("ភាសាខ្មែរ", ["ភាសា", "សាខ្មែ", "ខ្មែរ"]),
         ("မြန်မာ", ["မြန်", "န်မာ"]),
+        ("๑๒ คน", ["12", "คน"]),
     ],
 )
 def test_scripts_without_spaces_give_bigrams_of_their_characters(text: str, bigrams: list[str]) -> None:
