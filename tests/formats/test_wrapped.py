@@ -58,6 +58,32 @@ def test_lines_of_chinese_are_joined_without_spaces() -> None:
     assert joined(place(), "\n".join(lines)) == CHINESE
 
 
+@pytest.mark.parametrize("language", ["en", "de", "ru"])
+def test_lines_that_are_all_indented_or_all_capitals_are_joined(language: str) -> None:
+    whole = PARAGRAPHS[language]
+    assert joined(place(), textwrap.indent(textwrap.fill(whole, 60), " " * 8)) == whole
+    assert joined(place(), textwrap.fill(whole.upper(), 60)) == whole.upper()
+    code = textwrap.indent("def double(number):\n    return 2 * number", "    ")
+    assert joined(place(), code) == code
+
+
+@pytest.mark.parametrize("hyphen", ["-", "\u2010", "\u00ad"])
+def test_words_that_a_line_end_parts_are_whole_again(hyphen: str) -> None:
+    lines = [
+        f"Wochenlanger Regen hat weite Teile des Tals über{hyphen}",
+        f"flutet, und die Behörden teilten am Montag mit, es{hyphen}",
+        f"sen werde verteilt, und Decken. Mehr als 3.000 Be{hyphen}",
+        "wohner wurden in Unterkünfte gebracht.",
+    ]
+    kept = hyphen if hyphen == "\u00ad" else ""
+    assert joined(place(), "\n".join(lines)) == "".join(line.replace(hyphen, kept) for line in lines)
+
+
+def test_a_hyphen_of_a_word_stays_at_a_line_end() -> None:
+    text = "Weeks of heavy rain have flooded parts of the well-\nknown valley, and officials said on Monday that at\n"
+    assert "well-known" in joined(place(), text + "least 12 people had died.")
+
+
 def test_paragraphs_that_follow_each_other_without_an_empty_line_stay_apart() -> None:
     paragraph = textwrap.fill(PARAGRAPHS["en"], 72)
     assert joined(place(), f"{paragraph}\n{paragraph}") == f"{PARAGRAPHS['en']}\n{PARAGRAPHS['en']}"

@@ -27,6 +27,9 @@ _LETTER = re.compile(r"[^\W\d_]")
 # Scripts without spaces: letters and marks between which a joined line has none.
 _WIDE = re.compile(r"[\u3000-\u30ff\u3400-\u9fff\uf900-\ufaff\uff00-\uffef]")
 _UNSPACED = re.compile(r"[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3000-\u30ff\u3400-\u9fff\uf900-\ufaff\uff00-\uffef]")
+# A text was set with hyphens where so many of its joined line ends have one: other hyphens are those of words.
+_HYPHENATED = re.compile(r"[^\W\d_][-\u2010]$")
+_TYPESET, _FEWEST_HYPHENS = 0.1, 3
 _SHOWN = 29
 
 
@@ -39,16 +42,25 @@ class _End(NamedTuple):
 
 def joined(place: Place, text: str) -> str:
     """The text with spaces (between letters of scripts without them, nothing) for line ends at which an editor broke
-    it, which is remarked on. A text of other lines stays as it is."""
+    it, which is remarked on. What indents all lines goes, and so do hyphens in a text that was set with them. A text of
+    other lines stays as it is."""
     lines = text.split("\n")
     if len(lines) < 2:
         return text
+    indented = min((len(line) - len(line.lstrip(" \t")) for line in lines if line.strip()), default=0)
+    lines = [line[indented:] for line in lines]
     for measure in (len, _columns):
         if ends := _ends(lines, measure):
             break
     else:
         return text
-    whole = "".join(line + (_between(line, lines[k + 1]) if k in ends else "\n") for k, line in enumerate(lines[:-1]))
+    parted = {k for k in ends if _HYPHENATED.search(lines[k][-2:]) and lines[k + 1][:1].islower()}
+    if not len(parted) >= max(_TYPESET * len(ends), _FEWEST_HYPHENS):
+        parted = set()
+    whole = "".join(
+        line[:-1] if k in parted else line + (_between(line, lines[k + 1]) if k in ends else "\n")
+        for k, line in enumerate(lines[:-1])
+    )
     first = min(ends)
     before, after = (
         shown(lines[first][-_SHOWN:] + between + lines[first + 1][:_SHOWN])
@@ -76,7 +88,9 @@ def _ends(lines: Sequence[str], measure: Callable[[str], int]) -> set[int]:
     if not full or len(full) < _FULL * len(counted):
         return set()
     inside = [k for k in full if not _END.search(lines[k].rstrip()[-_SHOWN:])]
-    cased = [letter for k in inside if (letter := _cased(lines[k + 1]))]
+    # In a text of capitals alone they tell nothing.
+    is_cased = any(letter.islower() for line in lines for letter in line)
+    cased = [letter for k in inside if is_cased and (letter := _cased(lines[k + 1]))]
     small = sum(letter.islower() for letter in cased)
     if not cased and len(full) < _ENOUGH_WITHOUT_MARKS and not any(map(_MARK.search, lines)):
         return set()
@@ -110,4 +124,4 @@ def _between(line: str, following: str) -> str:
     last, first = line[-1:], following[:1]
     if _UNSPACED.match(last) and _UNSPACED.match(first):
         return ""
-    return "" if line[-2:-1].isalpha() and last in "-\u2010" and first.isalpha() else " "
+    return "" if line[-2:-1].isalpha() and last in "-\u2010\u00ad" and first.isalpha() else " "
