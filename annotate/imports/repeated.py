@@ -29,7 +29,7 @@ def without_stored(study: Study, bundle: Bundle, filename: str) -> Bundle:
     stored: dict[Key, list[Mapping[str, Any]]] = defaultdict(list)
     for preference in exports.preferences(study, Judgment.objects.arrived().exclude(answer=UNDONE)):
         for name in _names(preference):
-            stored[_key(preference, name)].append({"kind": kind_of(preference), **preference.extra})
+            stored[_key(preference, name)].append(_more(preference))
     new = tuple(own for own in bundle.preferences if not (is_recognisable(own) and _is_among(own, stored)))
     if (repeated := len(bundle.preferences) - len(new)) == 0:
         return bundle
@@ -38,12 +38,19 @@ def without_stored(study: Study, bundle: Bundle, filename: str) -> Bundle:
 
 
 def _is_among(preference: Preference, stored: Mapping[Key, list[Mapping[str, Any]]]) -> bool:
-    given = {"kind": kind_of(preference), **preference.extra}
+    given = _more(preference)
     given.pop("judge", None)  # what is known of a machine may change
+    if preference.at and preference.seconds is None:
+        del given["seconds"]
     return any(
         all(key in extra and extra[key] == value for key, value in given.items())
         for extra in stored.get(_key(preference, preference.annotator), ())
     )
+
+
+def _more(preference: Preference) -> dict[str, Any]:
+    """What a row may leave out."""
+    return {"kind": kind_of(preference), **preference.extra, "seconds": preference.seconds}
 
 
 def _names(preference: Preference) -> Iterator[str]:
@@ -59,4 +66,4 @@ def _names(preference: Preference) -> Iterator[str]:
 
 def _key(preference: Preference, name: str) -> Key:
     pair = preference.topic, preference.of, preference.a, preference.b
-    return (*pair, preference.winner, name, preference.seconds, moment(preference.at, None))
+    return (*pair, preference.winner, name, moment(preference.at, None))

@@ -667,6 +667,18 @@ def test_a_persons_row_is_not_known_from_a_machine_of_that_name():
     assert stored(study, lines(person), "person.jsonl").preview["preferences"] == 1
 
 
+def test_a_table_of_the_same_answers_without_seconds_counts_once():
+    study = making.study()
+    making.take_in(study, TOPIC)
+    row = {key: ROWS[0][key] for key in ("topic", "a", "b", "winner")}
+    row |= {"annotator": "w1", "at": "2026-01-31T16:53:19Z"}
+    stored(study, lines(row | {"seconds": 2.5}), "p.jsonl")
+    table = ",".join(row) + "\n" + ",".join(row.values()) + "\n"
+    upload = stored(study, table.encode(), "p.csv")
+    assert notes(upload) == ["rows that the study has already, which are not counted again: 1"]
+    assert stored(study, lines(row | {"seconds": 3.5}), "other.jsonl").preview["preferences"] == 1
+
+
 def test_equal_rows_without_annotator_and_time_may_be_of_two_people():
     study = making.study()
     making.take_in(study, TOPIC)
