@@ -34,10 +34,14 @@ DONE = {
     "test webhook": gettext_noop("sent a test to a webhook to %(host)s"),
     "delete webhook": gettext_noop("deleted a webhook to %(host)s"),
     "request export": gettext_noop("asked for an export"),
-    "download participants": gettext_noop("downloaded the list of %(people)s participants and their codes"),
+    "download participants": gettext_noop("downloaded the list of participants and their codes (%(people)s)"),
     "find annotator": gettext_noop("looked for %(annotator)s"),
-    "read addresses": gettext_noop("read the addresses of %(annotators)s annotators"),
-    "store upload": gettext_noop("uploaded %(filename)s"),
+    "read addresses": gettext_noop("read the addresses of annotators (%(annotators)s)"),
+    "upload": gettext_noop("uploaded %(filename)s"),
+    "choose columns": gettext_noop("chose columns of %(filename)s"),
+    "make baselines": gettext_noop("asked for baseline systems"),
+    "simulate judgments": gettext_noop("asked for simulated judgments"),
+    "store upload": gettext_noop("stored the upload of %(filename)s"),
     "confirm upload": gettext_noop("confirmed the upload of %(filename)s"),
     "discard upload": gettext_noop("discarded the upload of %(filename)s"),
     "remove data": gettext_noop("removed data"),
@@ -48,17 +52,17 @@ DONE = {
     "take back sentence": gettext_noop("took a sentence back into judging"),
     "prepare pair": gettext_noop("prepared a pair"),
     "forget pair": gettext_noop("removed a prepared pair"),
-    "put demographics": gettext_noop("uploaded what a platform knows of %(stored)s participants"),
+    "put demographics": gettext_noop("uploaded what a platform knows of participants (%(stored)s)"),
     "put metric scores": gettext_noop("uploaded scores of metrics"),
     "plan judgments": gettext_noop("planned how many judgments a topic needs"),
     "describe judge": gettext_noop("said what is known of the machine %(annotator)s"),
-    "import judgments": gettext_noop("stored %(judgments)s judgments (%(kind)s)"),
+    "import judgments": gettext_noop("stored judgments (%(judgments)s, %(kind)s)"),
     "exclude annotator": gettext_noop("excluded %(annotator)s"),
     "take annotator back in": gettext_noop("included %(annotator)s again"),
     "pause annotator": gettext_noop("paused %(annotator)s"),
     "end pause of annotator": gettext_noop("resumed %(annotator)s"),
     "withdraw annotator": gettext_noop("withdrew %(annotator)s; the judgments stay"),
-    "erase annotator": gettext_noop("erased an annotator with %(judgments)s judgments"),
+    "erase annotator": gettext_noop("erased an annotator and their judgments (%(judgments)s)"),
 }
 #: What annotators do themselves, whom the log does not name.
 THEIR_OWN = {"withdraw annotator", "erase annotator"}
@@ -97,7 +101,7 @@ def _done(entry: AuditEntry, names: Mapping[int, str]) -> str:
     sentence = DONE.get(entry.action)
     if sentence is None:
         return entry.action
-    own = {name: _words(value) for name, value in entry.detail.items()}
+    own = {name: _value(name, value) for name, value in entry.detail.items()}
     own["member"] = names.get(entry.detail.get("member", 0)) or _("a deleted account")
     try:
         return _(sentence) % own
@@ -109,13 +113,23 @@ def _details(entry: AuditEntry) -> Iterator[tuple[str, str]]:
     """Names and values that the sentence does not have, and each setting's value before and after."""
     used = set(re.findall(r"%\((\w+)\)s", DONE.get(entry.action, "")))
     for name, value in entry.detail.items():
-        if name == "changes":
-            for setting, values in value.items():
+        if name == "changes" or entry.action == "plan judgments":
+            for setting, values in (value if name == "changes" else {name: value}).items():
                 is_known = setting in NAMES
                 before, after = (_words(value_in_words(setting, own) if is_known else own) for own in values)
-                yield name_in_words(setting) if is_known else _words(setting), f"{before} → {after}"
+                yield name_in_words(setting) if is_known else setting.replace("_", " "), f"{before} → {after}"
         elif name not in KEYS | used and value not in (None, "", [], {}):
-            yield _words(name), _words(value)
+            yield name.replace("_", " "), _value(name, value)
+
+
+def _value(name: str, value: object) -> str:
+    """In words; what people named keeps its underscores."""
+    if isinstance(value, dict):
+        filled = {
+            key: own for key, own in value.items() if own not in (None, "", [], {}) and not key.endswith("sha256")
+        }
+        return ", ".join(f"{key.replace('_', ' ')} {_value(key, own)}" for key, own in filled.items())
+    return _words(value).replace("_", " ") if name == "kind" else _words(value)
 
 
 def _words(value: object) -> str:
@@ -123,5 +137,4 @@ def _words(value: object) -> str:
         return "–"
     if isinstance(value, bool):
         return _("yes") if value else _("no")
-    text = DIGEST.sub("", str(value))
-    return text.replace("_", " ") if text.isidentifier() else text
+    return DIGEST.sub("", str(value))

@@ -818,6 +818,25 @@ def test_the_log_says_in_words_what_a_setting_was_and_became(client: Client) -> 
     assert "judgments_per_pair" not in log
 
 
+def test_the_log_has_words_for_all_that_is_done_and_keeps_names_as_they_are(client: Client) -> None:
+    study = making.study(title="my_study")
+    owner = making.owner(study)
+    making.take_in(study, making.TOPIC)
+    tasks.process_upload(making.receive(study, making.lines(making.TOPIC | {"topic_id": "M2"}), "more.jsonl").pk)
+    imports.ask_for_baselines(study, owner, words=100)
+    imports.ask_for_simulated(study, owner, source="references", per_topic=5, seed=0)
+    studies.plan_judgments(study)
+    client.force_login(owner)
+    sent = {"pseudonym": "gpt_4", "judge": {"model": "large", "version": "1"}}
+    client.post(f"/api/v1/studies/{study.pk}/annotators/", sent, content_type="application/json")
+    lines = audit_log_in_words.in_words(AuditEntry.objects.filter(study=study))
+    assert [line["done"] for line in lines if line["done"] == line["entry"].action] == []
+    log = text_of(client, reverse("log", args=[study.pk]))
+    for words in ("my_study", "uploaded more.jsonl", "the machine gpt_4", "model large, version 1"):
+        assert words in log
+    assert "{" not in log.partition('class="log-entries')[2]
+
+
 def test_digests_are_in_the_file_of_the_log_and_not_on_its_page(client: Client) -> None:
     study = making.study()
     studies.change_settings(study, making.owner(study), guidelines="What it tells. " * 20)
