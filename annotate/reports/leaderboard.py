@@ -490,18 +490,20 @@ def needs_prior(fit: Fit) -> bool:
     return fit.scored_by == ScoredBy.PUBLISHED and bool(fit.settings.get("prior"))
 
 
-def what_is_missing(study: Study, topic: Topic | None = None) -> str:
+def what_is_missing(study: Study, topic: Topic | None = None, scored_by: str = "") -> str:
     """What an empty board waits for: "topics", "documents", "summaries", "judgments", "worker"; or "" for a moment."""
+    of = forecast.QUESTIONS.get(scored_by or headline(study), "sentences")
     topics = Topic.objects.filter(study=study) if topic is None else Topic.objects.filter(pk=topic.pk)
     number = topics.aggregate(all=Count("pk"), bare=Count("pk", filter=NEEDS_DOCUMENTS))
     if not number["all"]:
         return "topics"
     compared = ItemSet.objects.filter(topic__in=topics, of="summaries")
-    if number["bare"] == number["all"] and (study.compares == "sentences" or not compared.exists()):
+    if number["bare"] == number["all"] and (of == "sentences" or not compared.exists()):
         return "documents"
     if not Summary.objects.filter(topic__in=topics).exists():
         return "summaries"
-    if not Judgment.objects.counted().filter(assignment__item_set__topic__in=topics).exists():
+    asked = ItemSet.objects.filter(topic__in=topics, of=of)
+    if not Judgment.objects.counted().filter(assignment__item_set__in=asked).exists():
         return "judgments"
     return "" if worker_is_there() else "worker"
 

@@ -930,7 +930,7 @@ def test_a_leaderboard_without_judgments_asks_for_annotators(client: Client, new
     imports.store(new_study, formats.Bundle(topics=(scored.SNOW,)))
     tasks.catch_up(new_study.pk)
     page = client.get(reverse("leaderboard", args=[new_study.pk]))
-    assert "Nobody has judged yet" in words(page)
+    assert "No judgment counts here yet" in words(page)
     assert reverse("study_members", args=[new_study.pk]) in page.content.decode()
 
 

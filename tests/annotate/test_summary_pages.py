@@ -268,3 +268,27 @@ def test_the_worker_suggests_no_two_summaries_that_read_the_same() -> None:
     suggested = Suggestion.objects.filter(item_set__study=study)
     assert suggested.exists()
     assert all("It fell." in (own.first.text, own.second.text) for own in suggested)
+
+
+@pytest.mark.parametrize(
+    ("documents", "missing"),
+    [({}, "No judgment counts here yet"), ({"documents": []}, "documents: people judge their")],
+)
+def test_a_leaderboard_of_the_question_that_nobody_answered_does_not_wait_for_the_worker(
+    client: Client, documents: dict[str, Any], missing: str
+) -> None:
+    study = study_of(record(**documents), compares="both")
+    first, second, _third = SYSTEMS
+    said = {"topic": "M1", "of": "summaries", "a": first, "b": second, "winner": "a"}
+    making.store(study, lines(said), "preferences.jsonl")
+    tasks.catch_up(study.pk)
+    client.force_login(making.owner(study))
+    for address in (
+        reverse("leaderboard", args=[study.pk]),
+        reverse("topic_leaderboard", args=[study.pk, study.topics.get().pk]),
+    ):
+        assert first in text_of(client, address)
+        board = text_of(client, f"{address}?scored_by=recommended")
+        assert missing in board
+        assert "being computed" not in board
+        assert "No worker is running" not in board

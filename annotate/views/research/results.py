@@ -220,7 +220,7 @@ def _board_page(request: HttpRequest, study: Study, board: Board, **context: Any
         "zero": (scale.at(0.0) if against else average_at(board.score, scale)) if board.rows else None,
         "far_apart": standing.far_apart(board.rows, board.tests),
         "has_coverage": has_coverage(board),
-        "missing": None if board.rows else boards.what_is_missing(study, context.get("topic")),
+        "missing": None if board.rows else boards.what_is_missing(study, context.get("topic"), board.scored_by),
         "equal_within": board.unit.with_unit(f"{board.unit.of(study.equal_within):g}"),
         "matrix": _matrix(board, study.equal_within),
         "settings": settings_in_words(board.settings),
