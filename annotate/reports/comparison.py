@@ -99,7 +99,7 @@ def of_two(study: Study, board: Board, first: Keyed, second: Keyed) -> TwoSystem
         first=first,
         second=second,
         score=board.score,
-        lead=Lead.of(first[1], overall) if overall else None,
+        lead=Lead.of(first[1], overall.within(board.most_apart)) if overall else None,
         needed=_needed(board, overall),
         ground=board.ground,
         planned=_planned(board, overall),

@@ -239,6 +239,11 @@ class Board:
         unsure = open_tests(self.rows, self.tests)
         return judgments_needed(self, max(unsure, key=partial(_z, tests=len(self.tested)))) if unsure else None
 
+    @property
+    def most_apart(self) -> float:
+        """How far two scores can be apart."""
+        return 1.0 if self.score == WIN_RATE else math.inf
+
     @cached_property
     def tests(self) -> list[Difference]:
         """The tested differences of the ranked systems."""

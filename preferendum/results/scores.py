@@ -6,7 +6,7 @@ import base64
 import math
 import struct
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field, fields, replace
 from itertools import starmap
 from typing import Any, Literal, Protocol
 
@@ -262,6 +262,11 @@ class Difference:
     significant: bool | None
     topics: int | None = None
     planned_share: float | None = None
+
+    def within(self, most: float) -> Difference:
+        """The difference with an interval to be shown, where no difference can be larger than `most`."""
+        low, high = (None if end is None else min(max(end, -most), most) for end in (self.low, self.high))
+        return replace(self, low=low, high=high)
 
     def verdict(self, equal_within: float) -> Verdict:
         """Whether the two differ; by the stop rule, whether they differ by less than `equal_within`; "open" where

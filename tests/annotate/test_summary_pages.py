@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from typing import Any
 
 import pytest
@@ -292,3 +293,28 @@ def test_a_leaderboard_of_the_question_that_nobody_answered_does_not_wait_for_th
         assert missing in board
         assert "being computed" not in board
         assert "No worker is running" not in board
+
+
+def answered(*answers: tuple[str, str, str], **fields: Any) -> Study:
+    """A study of one topic whose answers, by whom and between which two systems, were given elsewhere."""
+    study = study_of(record(**fields), compares=fields.pop("compares", "summaries"))
+    said = [
+        {"topic": "M1", "of": "summaries", "a": first, "b": second, "winner": "a"} | ({"annotator": by} if by else {})
+        for by, first, second in answers
+    ]
+    making.store(study, lines(*said), "preferences.jsonl")
+    tasks.catch_up(study.pk)
+    return study
+
+
+def test_no_two_win_rates_are_more_than_a_hundred_points_apart(client: Client) -> None:
+    first, second, _third = SYSTEMS
+    study = answered(("w1", first, second))
+    client.force_login(making.owner(study))
+    for address in (
+        reverse("analysis", args=[study.pk, "two-systems"]),
+        f"{reverse('leaderboard', args=[study.pk])}?against={first}",
+    ):
+        ends = [int(end) for two in re.findall(r"\[(-?\d+), (-?\d+)\]", text_of(client, address)) for end in two]
+        assert ends
+        assert all(-100 <= end <= 100 for end in ends)

@@ -309,7 +309,7 @@ def _differences_to(board: Board, against: str) -> dict[str, LeaderboardRow]:
     system, and those that share no topic with it."""
     rows = {row.system: row for row in board.rows}
     figures = {}
-    for own in board.differences:
+    for own in (difference.within(board.most_apart) for difference in board.differences):
         if own.worse == against and own.better in rows:
             figures[own.better] = replace(rows[own.better], score=own.difference, low=own.low, high=own.high)
         if own.better == against and own.worse in rows:
