@@ -85,7 +85,6 @@ class TopicState:
     wanted: int
     done: int
     is_cut: bool
-    is_scored: bool
     is_behind: bool
     problem: str
 
@@ -118,6 +117,8 @@ class Overview:
     #: Reported pairs whose sentences are still judged.
     reported: int
     annotators: int
+    #: Ways of scoring by which systems are ranked, from judgments that count.
+    rankings: int
     uploads: tuple[Upload, ...]
     has_worker: bool
     ranking_problem: str
@@ -130,6 +131,11 @@ class Overview:
     @property
     def sentences(self) -> int:
         return sum(topic.sentences for topic in self.topics)
+
+    @property
+    def are_sentences_judged(self) -> bool:
+        """Whether annotators judge sentences."""
+        return self.sentences > 0 and self.study.compares != "summaries"
 
     @property
     def references(self) -> int:
@@ -159,10 +165,6 @@ class Overview:
     def done(self) -> int:
         """Judgments that count towards the wanted ones: a topic's surplus does not fill another one's gap."""
         return sum(topic.done for topic in self.topics)
-
-    @property
-    def is_scored(self) -> bool:
-        return any(topic.is_scored and topic.summaries for topic in self.topics)
 
     @property
     def uncut(self) -> int:
@@ -201,7 +203,7 @@ class Overview:
     @cached_property
     def steps(self) -> list[tuple[str, str]]:
         """The steps to the first result: each is done, now or later. Empty once there is a result."""
-        if self.has_only_answers or (self.is_scored and self.rests_on.counted.total):
+        if self.has_only_answers or self.rankings:
             return []
         steps = {
             "texts": bool(self.topics),
@@ -257,13 +259,14 @@ def numbers_of(study: Study, *rows: QuerySet[Any]) -> list[int]:
 def look_at(study: Study) -> Overview:
     """The study at present, in a dozen queries however many topics it has."""
     summaries = Summary.objects.filter(topic__in=study.topics.all())
-    systems, human_scores, reported, pyramids, annotators = numbers_of(
+    systems, human_scores, reported, pyramids, annotators, rankings = numbers_of(
         study,
         System.objects.filter(Exists(summaries.filter(system=OuterRef("pk"))), study=study),
         HumanScore.objects.of_all().filter(summary__in=summaries),
         reported_pairs.unsettled(study),
         PyramidAnnotation.objects.filter(topic__in=study.topics.all()),
         Annotator.objects.arrived().filter(study=study, kind=study.leading_kind),
+        Ranking.objects.filter(study=study, judgments__gt=0),
     )
     return Overview(
         study=study,
@@ -274,6 +277,7 @@ def look_at(study: Study) -> Overview:
         reported=reported,
         pyramids=pyramids,
         annotators=annotators,
+        rankings=rankings,
         uploads=tuple(Upload.objects.filter(study=study).exclude(state=Upload.State.DISCARDED).order_by("-pk")[:5]),
         has_worker=worker_is_there(),
         ranking_problem=_problem_of(Ranking.objects.filter(study=study)),
@@ -321,7 +325,6 @@ def topic_states(study: Study, topics: QuerySet[Topic]) -> tuple[TopicState, ...
                 wanted=sum(wanted[key] for key in both),
                 done=sum(min(judged[key].leading, wanted[key]) for key in both),
                 is_cut=topic.is_cut,
-                is_scored=progress is not None and progress.fitted_version > 0,
                 is_behind=topic.is_cut and not topic.is_fitted,
                 problem=progress.problem if progress else "",
             )

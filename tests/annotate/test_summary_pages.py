@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import re
+from itertools import combinations
 from typing import Any
 
 import pytest
@@ -318,3 +319,34 @@ def test_no_two_win_rates_are_more_than_a_hundred_points_apart(client: Client) -
         ends = [int(end) for two in re.findall(r"\[(-?\d+), (-?\d+)\]", text_of(client, address)) for end in two]
         assert ends
         assert all(-100 <= end <= 100 for end in ends)
+
+
+def test_once_summaries_are_ranked_no_steps_to_a_first_result_are_left(client: Client) -> None:
+    first, second, _third = SYSTEMS
+    assert look_at(study_of(record())).steps
+    assert look_at(answered(("w1", first, second))).steps == []
+
+
+def test_where_every_pair_has_its_answers_nobody_is_told_to_ask_for_more_of_them(client: Client) -> None:
+    study = answered(*(("w1", *two) for two in combinations(SYSTEMS, 2)))
+    client.force_login(making.owner(study))
+    overview = text_of(client, reverse("study", args=[study.pk]))
+    assert "All judgments are in" in overview
+    assert "request more judgments" not in overview
+    assert reverse("analysis", args=[study.pk, "forecast"]) in overview.partition("</section>")[0]
+    forecast = text_of(client, reverse("analysis", args=[study.pk, "forecast"]))
+    assert "Pairs of summaries have all their answers: more take more topics" in forecast
+
+
+def test_a_study_of_summaries_says_of_no_sentence_that_people_judge_it(client: Client) -> None:
+    study = study_of(record())
+    client.force_login(making.owner(study))
+    document = study.topics.get().documents.first()
+    for address in (
+        reverse("study", args=[study.pk]),
+        reverse("topic_documents", args=[study.pk, study.topics.get().pk]),
+        reverse("workbench", args=[study.pk, study.topics.get().pk, document.pk]),
+    ):
+        page = text_of(client, address)
+        for untrue in ("Check the sentences", "that people will judge", "People compare these sentences"):
+            assert untrue not in page

@@ -156,7 +156,7 @@ def test_who_answered_is_called_what_they_are() -> None:
     simulated = Ground(10, 9.0, 0.05, "kind", are_simulated=True)
     assert said(outlook(ground=simulated)).startswith("181 simulated answers by 10 annotators:")
     assert said(outlook(annotators=0)).startswith("181 answers: the difference")
-    assert "Every pair has its answers: more take more topics" in said(outlook(most=181))
+    assert "have all their answers: more take more topics" in said(outlook(most=181))
     assert "200 answers, all that the pairs take, will hardly show a difference of 9" in said(
         outlook(most=200), difference="9"
     )

@@ -150,6 +150,8 @@ def _early(question: StudyForecast, asked: Asked) -> Iterator[str]:
     else:
         yield _("%(answers)s, and no interval of a difference of two systems.") % least
     answers, expected = outlook.next_answers, outlook.expected
+    if outlook.now and not answers:
+        yield _full(outlook)
     margin = outlook.after(answers) if answers else None
     if margin is None or expected is None:
         return
@@ -161,6 +163,13 @@ def _early(question: StudyForecast, asked: Asked) -> Iterator[str]:
     yield sentence % (_needs(question, asked, answers) | {"margin": _with_unit(unit, margin)})
 
 
+def _full(outlook: Outlook) -> str:
+    """That no pair takes another answer."""
+    if outlook.question == "summaries":
+        return _("Pairs of summaries have all their answers: more take more topics, or more answers a pair.")
+    return _("Pairs of sentences have all their answers: more take more topics, or more answers a pair.")
+
+
 def _more(question: StudyForecast, asked: Asked) -> Iterator[str]:
     """What more answers, annotators, or topics would bring, each where it is worth it."""
     outlook, unit = question.outlook, question.unit
@@ -169,7 +178,7 @@ def _more(question: StudyForecast, asked: Asked) -> Iterator[str]:
         bring = _("%(n)s answers in all would bring ±%(margin)s (%(work)s).")
         yield bring % (_needs(question, asked, answers.answers) | {"margin": unit.show(answers.half)})
     elif not outlook.next_answers:
-        yield _("Every pair has its answers: more take more topics, or more answers a pair.")
+        yield _full(outlook)
     elif annotators or topics:
         yield _("More answers alone would hardly help.")
     if annotators:
