@@ -184,6 +184,7 @@ COLUMNS = (
     "assignment__reason",
     "assignment__holds_place",
     "assignment__annotator__excluded_at",
+    "assignment__annotator__is_unnamed",
     "assignment__occasion",
     "assignment__expected",
     "assignment__item_set__topic__name",
@@ -218,10 +219,12 @@ def _rows(
     second = np.array(columns["assignment__pair__second_id"], dtype=np.int64)
     # Two answers about the same two systems that do not say on what are no two about the same texts.
     says_on_what = np.array([name != "" for name in columns["assignment__item_set__topic__name"]], dtype=np.bool_)
-    repeat = (np.array(columns["assignment__occasion"], dtype=np.int64) > 0) & says_on_what
+    again = (np.array(columns["assignment__occasion"], dtype=np.int64) > 0) & says_on_what
+    # Nor are two that nobody signed answers of one annotator.
+    repeat = again & ~np.array(columns["assignment__annotator__is_unnamed"], dtype=np.bool_)
     is_excluded = [at is not None for at in columns["assignment__annotator__excluded_at"]]
     is_out = np.array(is_excluded, dtype=np.bool_) & ~np.isin(keys, list(also))
-    counted = np.array(columns["assignment__holds_place"], dtype=np.bool_) & ~is_out & ~repeat
+    counted = np.array(columns["assignment__holds_place"], dtype=np.bool_) & ~is_out & ~again
     expected = columns["assignment__expected"]
     lengths = [np.array(columns[name], dtype=np.float64) for name in ("first_length", "second_length")]
     ahead = np.where(swapped, -1, 1) * np.sign(lengths[0] - lengths[1])

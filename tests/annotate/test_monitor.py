@@ -587,8 +587,8 @@ def test_agreement_is_shown_with_intervals_and_what_cannot_be_told_says_why() ->
     tasks.report_annotators(study.pk)
     text = text_of(signed_in(study), address(study, AGREEMENT))
     assert "How well do annotators agree?" in text
-    assert "No pair has been judged by two annotators yet." in text
-    assert "In 2 of 2 topics with judgments, no pair has been judged by two annotators yet." in text
+    assert "No pair is known to have been judged by two annotators." in text
+    assert "In 2 of 2 topics with judgments, no pair is known to have been judged by two annotators." in text
     assert "Krippendorff" not in text, "no tables of dashes"
     assert "The settings ask for them." in text
 

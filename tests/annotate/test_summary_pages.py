@@ -20,7 +20,7 @@ from annotate.reports.leaderboard import what_is_missing
 from annotate.reports.study import Next, look_at, study_lines
 from evaluation import tasks
 from tests.annotate import making
-from tests.annotate.judging_study import joined
+from tests.annotate.judging_study import joined, report_annotators
 from tests.annotate.making import lines
 from tests.annotate.test_judge_pages import HTMX, answer, begin, page_of
 
@@ -350,3 +350,28 @@ def test_a_study_of_summaries_says_of_no_sentence_that_people_judge_it(client: C
         page = text_of(client, address)
         for untrue in ("Check the sentences", "that people will judge", "People compare these sentences"):
             assert untrue not in page
+
+
+def test_nobody_knows_who_repeats_an_answer_that_nobody_signed(client: Client) -> None:
+    first, second, _third = SYSTEMS
+    study = answered(*(("", first, second) for _ in range(3)))
+    report_annotators(study)
+    figures = study.annotators.get().report.record.figures
+    assert figures["repeats"].n == 0
+    client.force_login(making.owner(study))
+    assert "No pair is known to have been judged by two" in text_of(
+        client, reverse("analysis", args=[study.pk, "agreement-of-annotators"])
+    )
+
+
+def test_of_imported_answers_no_side_and_no_quota_is_claimed(client: Client) -> None:
+    study = study_of(record(), record("M2"), compares="sentences")
+    making.store(study, lines({"topic": "M1", "a": "d0:0", "b": "d1:0", "winner": "a", "annotator": "w1"}), "p.jsonl")
+    tasks.catch_up(study.pk)
+    client.force_login(making.owner(study))
+    sentence = Item.objects.of_sources(study).first()
+    page = text_of(client, reverse("sentence", args=[study.pk, sentence.pk]))
+    assert "shown on the" not in page
+    assert "imported" in page
+    assert "/ 30" not in text_of(client, reverse("study_annotators", args=[study.pk]))
+    assert "of 30" not in text_of(client, reverse("study_annotator", args=[study.pk, study.annotators.get().pk]))

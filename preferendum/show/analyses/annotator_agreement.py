@@ -124,7 +124,7 @@ def verdict(agreement: StudyAgreement) -> str:
 def agreement_words(own: Agreement) -> str:
     """What may be said of an agreement, in a sentence or two."""
     if not own.pairs:
-        return _("No pair has been judged by two annotators yet.")
+        return _("No pair is known to have been judged by two annotators.")
     if own.pairs < FEWEST_PAIRS:
         few = ngettext(
             "%(n)d pair has two answers; agreement needs ten.",
@@ -238,8 +238,8 @@ def _without_pairs(named: NamedAgreement) -> tuple[str, ...]:
             pairs[named.topic_of[own.topic]] += own.pairs
     without = sum(not number for number in pairs.values())
     line = ngettext(
-        "In %(n)d of %(topics)d topic with judgments, no pair has been judged by two annotators yet.",
-        "In %(n)d of %(topics)d topics with judgments, no pair has been judged by two annotators yet.",
+        "In %(n)d of %(topics)d topic with judgments, no pair is known to have been judged by two annotators.",
+        "In %(n)d of %(topics)d topics with judgments, no pair is known to have been judged by two annotators.",
         len(pairs),
     )
     return (line % {"n": without, "topics": len(pairs)},) if without else ()
