@@ -91,6 +91,14 @@ def test_an_invitation_welcomes_back_whoever_has_judged_and_says_what_is_left(cl
         assert known not in html
 
 
+def test_a_closed_study_invites_nobody(client, link):
+    Study.objects.update(state="closed")
+    html = client.get(link).content.decode()
+    assert "No more answers are needed" in html
+    for untrue in ("You are invited", "Before you begin"):
+        assert untrue not in html
+
+
 def test_guidelines_that_must_be_read_first_come_once_between_the_invitation_and_the_first_pair(client, link, study):
     Study.objects.update(guidelines_first=True)
     page = client.post(link)

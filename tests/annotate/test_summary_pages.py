@@ -86,6 +86,7 @@ def test_a_summary_has_no_context_of_its_own(client: Client) -> None:
 def test_summaries_without_source_documents_stand_under_their_prompt(client: Client) -> None:
     prompted = study_of(record(documents=[], question="Write of the flood."))
     pair = begun(prompted, client)
+    assert "beside every pair" not in text_of(client, reverse("guidelines", args=[pair.annotator.key]))
     html = text_of(client, page_of(pair))
     assert '<p class="prompt given" lang="en" dir="auto">Write of the flood.</p>' in html
     assert "data-drawer>source" not in html
