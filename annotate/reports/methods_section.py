@@ -333,7 +333,11 @@ def _days(answers: Answers) -> Iterator[str]:
         return
     is_one = answers.first == answers.last
     if answers.random + answers.telling + answers.planned == answers.rests_on.counted.total:
-        sentence = _("They were given on %(first)s.") if is_one else _("They were given from %(first)s to %(last)s.")
+        sentence = (
+            _("The judgments were given on %(first)s.")
+            if is_one
+            else _("The judgments were given from %(first)s to %(last)s.")
+        )
     elif is_one:
         sentence = _("Those that were not imported were given on %(first)s.")
     else:

@@ -554,7 +554,7 @@ def test_days_and_drawing_are_those_of_answers_given_here(told: Told) -> None:
     days = one or f"given from {own['first']} to {own['last']}."
     assert (days in words) == bool(own["first"])
     is_all = not any(row["reason_shown"] == "imported" for row in told.archive.rows())
-    assert (f"They were {days}" in words) == (bool(own["first"]) and is_all)
+    assert (f"The judgments were {days}" in words) == (bool(own["first"]) and is_all)
     planned = re.findall(r"(\d+) judgments? (?:is|are) about (?:a pair|pairs) of summaries chosen before", words)
     assert planned == ([str(own["planned"])] if own["planned"] else [])
     adaptive = re.findall(r"(\d+) are about pairs drawn at random, (\d+) about pairs chosen adaptively", words)

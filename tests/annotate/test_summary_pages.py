@@ -376,3 +376,10 @@ def test_of_imported_answers_no_side_and_no_quota_is_claimed(client: Client) -> 
     assert "imported" in page
     assert "/ 30" not in text_of(client, reverse("study_annotators", args=[study.pk]))
     assert "of 30" not in text_of(client, reverse("study_annotator", args=[study.pk, study.annotators.get().pk]))
+
+
+@pytest.mark.parametrize("documents", [{}, {"documents": []}])
+def test_the_datasheet_holds_summaries_against_source_documents_only_where_there_are_some(client, documents) -> None:
+    study = study_of(record(**documents), summary_question=making.study().summary_question)
+    client.force_login(making.owner(study))
+    assert ("Relative to the input" in text_of(client, reverse("study_methods", args=[study.pk]))) == (not documents)
