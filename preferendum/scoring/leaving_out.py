@@ -68,6 +68,8 @@ class JudgedSummaries:
 
     def moved(self, shares: Vector) -> Vector:
         """(m,): by how much scores @ shares would nearly move without each answer; 0 for one that is left out."""
+        if not self.kept.any():
+            return np.zeros(len(self.kept))
         sloped = between_systems(self._now)[1]
         of_alpha = self._now.covariance @ sloped(shares[:, None])[:, 0]
         of_items = np.concatenate([topic.A @ of_alpha[topic.systems] for topic in self._now.topics()])

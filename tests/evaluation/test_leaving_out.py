@@ -61,3 +61,12 @@ def test_nobody_can_tell_what_a_system_is_without_its_only_annotator() -> None:
     without = JudgedSummaries(made).influence([0, 1]).without
     assert without[0][0] is None
     assert None not in without[1]
+
+
+@pytest.mark.parametrize("number", [1, 2, 3])
+def test_of_answers_that_all_say_the_same_no_set_leaves_another_system_first(number: int) -> None:
+    places, ones = np.zeros(number, dtype=np.int64), np.ones(number)
+    made = Answers(("s0", "s1"), ("t0",), places, places, places + 1, ones, ones, np.arange(number))
+    judged = JudgedSummaries(made, range(number))
+    assert smallest_set([judged]) is None
+    assert judged.kept.all()
