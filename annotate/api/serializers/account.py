@@ -10,15 +10,16 @@ from rest_framework import serializers
 from rest_framework.request import Request
 
 from annotate import access
-from annotate.api.serializers.strict import Strict
+from annotate.api.serializers.strict import Shown, Strict
 from annotate.models import Token
 
 
-class TokenSerializer(serializers.ModelSerializer[Token]):
+class TokenSerializer(Shown[Token]):
+    """A token, without its secret."""
+
     class Meta:
         model = Token
         fields = ["id", "name", "study", "read_only", "created_at", "expires_at", "last_used_at"]
-        read_only_fields = fields
 
 
 class NewTokenSerializer(Strict[Any]):
@@ -37,7 +38,6 @@ class ShownTokenSerializer(TokenSerializer):
 
     class Meta(TokenSerializer.Meta):
         fields = [*TokenSerializer.Meta.fields, "secret"]
-        read_only_fields = fields
 
 
 class MeSerializer(serializers.Serializer[Any]):

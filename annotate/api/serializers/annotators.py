@@ -10,7 +10,7 @@ from rest_framework import serializers
 
 from annotate.api.serializers.judging import AnnotatorSerializer
 from annotate.api.serializers.records import serializer_of
-from annotate.api.serializers.strict import Strict
+from annotate.api.serializers.strict import Shown, Strict
 from annotate.invitations import crowd_link
 from annotate.judging import what_if
 from annotate.judging.excluding import LONGEST_REASON
@@ -41,7 +41,7 @@ class DemographicsSerializer(serializers.Serializer[Any]):
     unknown = serializers.IntegerField()
 
 
-class RecruitmentSerializer(serializers.ModelSerializer[Recruitment]):
+class RecruitmentSerializer(Shown[Recruitment]):
     """The platform that annotators are recruited from, the link to give to it ("" for none), and completion codes."""
 
     link = serializers.SerializerMethodField()
@@ -49,13 +49,12 @@ class RecruitmentSerializer(serializers.ModelSerializer[Recruitment]):
     class Meta:
         model = Recruitment
         fields = ["platform", "link", "code_done", "code_no_work", "code_screened_out"]
-        read_only_fields = fields
 
     def get_link(self, recruitment: Recruitment) -> str:
         return crowd_link(recruitment, settings.ORIGIN)
 
 
-class ParticipantSerializer(serializers.ModelSerializer[Participation]):
+class ParticipantSerializer(Shown[Participation]):
     """One person of the platform: how it ended, and what a payment may depend on; no pseudonym.
 
     `judged`: their answers, to gold pairs and repeats, too. `gold`: how often it was the one expected of a gold pair;
@@ -73,7 +72,6 @@ class ParticipantSerializer(serializers.ModelSerializer[Participation]):
         model = Participation
         own = ["person", "session", "outcome", "code", "entered_at", "left_at"]
         fields = [*own, "judged", "answered_at", "finished_at", "excluded_at", "gold"]
-        read_only_fields = fields
 
     @extend_schema_field(ShareSerializer(allow_null=True))
     def get_gold(self, participation: Participation) -> dict[str, Any] | None:
@@ -112,13 +110,12 @@ class AnnotatorRowSerializer(serializers.Serializer[AnnotatorRow]):
         return row.annotator.paused_at is not None
 
 
-class AuditEntrySerializer(serializers.ModelSerializer[AuditEntry]):
+class AuditEntrySerializer(Shown[AuditEntry]):
     """Who did what. `digest` includes all earlier entries; `actor` is a key, since names may change."""
 
     class Meta:
         model = AuditEntry
         fields = ["number", "action", "actor", "detail", "at", "digest"]
-        read_only_fields = fields
 
 
 class AnnotatorsChosenSerializer(Strict[Any]):
@@ -134,7 +131,7 @@ class ExclusionSerializer(AnnotatorsChosenSerializer):
     reason = serializers.CharField(max_length=LONGEST_REASON)
 
 
-class WhatIfQuestionSerializer(serializers.ModelSerializer[WhatIfQuestion]):
+class WhatIfQuestionSerializer(Shown[WhatIfQuestion]):
     """What would change. `state`: waiting (ask again), ready, failed (`problem` gives the reason)."""
 
     annotators = serializers.SerializerMethodField()
@@ -143,7 +140,6 @@ class WhatIfQuestionSerializer(serializers.ModelSerializer[WhatIfQuestion]):
     class Meta:
         model = WhatIfQuestion
         fields = ["key", "state", "annotators", "leave_out", "version", "topics", "done", "figures", "problem"]
-        read_only_fields = fields
 
     @extend_schema_field(serializers.ListField(child=serializers.CharField()))
     def get_annotators(self, question: WhatIfQuestion) -> list[str]:

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Any
 
-from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 
 from annotate.api.serializers.records import serializer_of
-from annotate.api.serializers.strict import Strict
+from annotate.api.serializers.strict import Shown, Strict
 from annotate.imports.removing import REMOVABLE
 from annotate.models import Removal
 from annotate.reports.data import DimensionLine, SystemLine
@@ -54,19 +52,14 @@ class RemoveSerializer(Strict[Any]):
     key = serializers.CharField(max_length=200)
 
 
-class RemovalSerializer(serializers.ModelSerializer[Removal]):
+class RemovalSerializer(Shown[Removal]):
     """Something that was removed. `restorable_until`: null once it is restored, or the day is over."""
 
     by = serializers.CharField(source="user.username", read_only=True)
     topic = serializers.CharField(source="topic_name", read_only=True)
-    counts = serializers.SerializerMethodField()
+    counts = serializers.DictField(child=serializers.IntegerField(), read_only=True)
     restorable_until = serializers.DateTimeField(read_only=True, allow_null=True)
 
     class Meta:
         model = Removal
         fields = ["key", "kind", "name", "topic", "counts", "by", "removed_at", "restored_at", "restorable_until"]
-        read_only_fields = fields
-
-    @extend_schema_field(serializers.DictField(child=serializers.IntegerField()))
-    def get_counts(self, removal: Removal) -> Mapping[str, int]:
-        return dict(removal.counts)

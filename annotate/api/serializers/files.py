@@ -8,6 +8,7 @@ from typing import Any
 from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 
+from annotate.api.serializers.strict import Shown
 from annotate.imports import baselines, simulated
 from annotate.models import Export, Upload
 from preferendum import formats
@@ -153,7 +154,7 @@ class ColumnsSerializer(serializers.Serializer[Any]):
     columns = serializers.DictField(child=serializers.ListField(child=serializers.CharField()))
 
 
-class UploadSerializer(serializers.ModelSerializer[Upload]):
+class UploadSerializer(Shown[Upload]):
     """An uploaded file, or one that the worker writes: summaries by standard summarizers, simulated judgments.
 
     `preview` after it was read, `complaints` if it was refused, `problem` if it failed. `table` if it is one: while it
@@ -170,22 +171,8 @@ class UploadSerializer(serializers.ModelSerializer[Upload]):
 
     class Meta:
         model = Upload
-        fields = [
-            "key",
-            "filename",
-            "size",
-            "sha256",
-            "by",
-            "state",
-            "table",
-            "columns",
-            "preview",
-            "complaints",
-            "problem",
-            "created_at",
-            "changed_at",
-        ]
-        read_only_fields = fields
+        fields = ["key", "filename", "size", "sha256", "by", "state", "table", "columns"]
+        fields += ["preview", "complaints", "problem", "created_at", "changed_at"]
 
     @extend_schema_field(PreviewSerializer(allow_null=True))
     def get_preview(self, upload: Upload) -> Any:
@@ -201,13 +188,12 @@ class FileSerializer(serializers.Serializer[Any]):
     )
 
 
-class ExportSerializer(serializers.ModelSerializer[Export]):
+class ExportSerializer(Shown[Export]):
     """An export of a study. Download its file when it is ready."""
 
     class Meta:
         model = Export
         fields = ["key", "state", "sha256", "problem", "created_at"]
-        read_only_fields = fields
 
 
 class DatasetChoice(serializers.Serializer[Any]):

@@ -7,13 +7,13 @@ from typing import Any
 from rest_framework import serializers
 
 from annotate.api.serializers.records import serializer_of
-from annotate.api.serializers.strict import Strict
+from annotate.api.serializers.strict import Shown, Strict
 from annotate.models import Forecast
 from annotate.reports.forecast import Course
 from preferendum.results import Forecast as Record
 
 
-class StudyForecastSerializer(serializers.ModelSerializer[Forecast]):
+class StudyForecastSerializer(Shown[Forecast]):
     """A study's forecast. `state`: waiting (`done` of `steps` simulations are there; ask again), ready, failed
     (`problem` gives the reason). `forecast` has what `evaluate plan --format json` writes; null before it is ready.
     `careless`: as requested."""
@@ -23,7 +23,6 @@ class StudyForecastSerializer(serializers.ModelSerializer[Forecast]):
     class Meta:
         model = Forecast
         fields = ["key", "state", "problem", "done", "steps", "careless", "created_at", "forecast"]
-        read_only_fields = fields
 
 
 class AskForecastSerializer(Strict[Any]):

@@ -8,7 +8,7 @@ from django.utils.translation import gettext as _
 from rest_framework import serializers
 
 from annotate.api.serializers.records import serializer_of
-from annotate.api.serializers.strict import Strict
+from annotate.api.serializers.strict import Shown, Strict
 from annotate.models import Annotator, Assignment, ReportedPair
 from preferendum.formats.answers import ANSWERS
 from preferendum.formats.checks.complaints import Complaints, Place
@@ -43,26 +43,15 @@ class JudgeSerializer(serializer_of(Judge)):  # type: ignore[misc]  # the class 
         return judge
 
 
-class AnnotatorSerializer(serializers.ModelSerializer[Annotator]):
+class AnnotatorSerializer(Shown[Annotator]):
     """An annotator, under a pseudonym. `judge`: what is known of a machine."""
 
     judge = JudgeSerializer(read_only=True, allow_null=True)
 
     class Meta:
         model = Annotator
-        fields = [
-            "pseudonym",
-            "kind",
-            "imported",
-            "judge",
-            "judged",
-            "seconds",
-            "quota",
-            "joined_at",
-            "finished_at",
-            "excluded_at",
-        ]
-        read_only_fields = fields
+        fields = ["pseudonym", "kind", "imported", "judge", "judged", "seconds", "quota"]
+        fields += ["joined_at", "finished_at", "excluded_at"]
 
 
 class OwnAnnotatorSerializer(AnnotatorSerializer):
@@ -70,7 +59,6 @@ class OwnAnnotatorSerializer(AnnotatorSerializer):
 
     class Meta(AnnotatorSerializer.Meta):
         fields = ["key", *AnnotatorSerializer.Meta.fields]
-        read_only_fields = fields
 
 
 class JoiningSerializer(Strict[Any]):

@@ -6,10 +6,11 @@ from typing import Any
 
 from rest_framework import serializers
 
+from annotate.api.serializers.strict import Shown
 from annotate.models import MetricScore
 
 
-class MetricScoreSerializer(serializers.ModelSerializer[MetricScore]):
+class MetricScoreSerializer(Shown[MetricScore]):
     """A metric's score of a summary; names of metrics computed elsewhere begin with `given:`."""
 
     topic = serializers.CharField(source="summary.topic.name", read_only=True)
@@ -18,7 +19,6 @@ class MetricScoreSerializer(serializers.ModelSerializer[MetricScore]):
     class Meta:
         model = MetricScore
         fields = ["summary", "topic", "system", "metric", "score"]
-        read_only_fields = fields
 
 
 class MetricCountSerializer(serializers.Serializer[Any]):

@@ -9,6 +9,7 @@ from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 
 from annotate.api.serializers.records import serializer_of
+from annotate.api.serializers.strict import Shown
 from annotate.models import Annotator, Assignment, Item, Judgment, ScoredBy, Summary
 from annotate.reports.scores import parts_of, with_names, word_terms
 from preferendum.formats.records import Of
@@ -19,59 +20,38 @@ from preferendum.results.scores import PredictedSystem
 from preferendum.results.statement import RestsOn, Statement
 
 
-class SentenceSerializer(serializers.ModelSerializer[Item]):
+def computed(source: str) -> serializers.FloatField:
+    """A figure of the worker's; null before it has computed one."""
+    return serializers.FloatField(source=source, default=None, allow_null=True, read_only=True)
+
+
+class SentenceSerializer(Shown[Item]):
     """A source sentence with its utility and the judgments that it rests on; null if nothing has been computed yet.
 
     `value`: what it adds to a summary: its chance of being preferred, adjusted for its length. `published_…`: as in
     Zopf (2018). `not_judged`: why it is not judged, the name of a rule or `by-hand`; empty if it is.
     """
 
-    name = serializers.SerializerMethodField()
     document = serializers.CharField(source="document.name", read_only=True)
-    strength = serializers.FloatField(source="utility.strength", default=None, allow_null=True, read_only=True)
-    utility = serializers.FloatField(source="utility.utility", default=None, allow_null=True, read_only=True)
-    se = serializers.FloatField(source="utility.se", default=None, allow_null=True, read_only=True)
-    low = serializers.FloatField(source="utility.low", default=None, allow_null=True, read_only=True)
-    high = serializers.FloatField(source="utility.high", default=None, allow_null=True, read_only=True)
-    wins = serializers.FloatField(source="utility.wins", default=None, allow_null=True, read_only=True)
+    strength = computed("utility.strength")
+    utility = computed("utility.utility")
+    se = computed("utility.se")
+    low = computed("utility.low")
+    high = computed("utility.high")
+    wins = computed("utility.wins")
     judgments = serializers.IntegerField(source="utility.judgments", default=None, allow_null=True, read_only=True)
-    value = serializers.FloatField(source="utility.value", default=None, allow_null=True, read_only=True)
-    published_strength = serializers.FloatField(
-        source="published_utility.strength", default=None, allow_null=True, read_only=True
-    )
-    published_utility = serializers.FloatField(
-        source="published_utility.utility", default=None, allow_null=True, read_only=True
-    )
+    value = computed("utility.value")
+    published_strength = computed("published_utility.strength")
+    published_utility = computed("published_utility.utility")
 
     class Meta:
         model = Item
-        fields = [
-            "id",
-            "name",
-            "document",
-            "index",
-            "position",
-            "paragraph",
-            "text",
-            "not_judged",
-            "strength",
-            "utility",
-            "se",
-            "low",
-            "high",
-            "wins",
-            "judgments",
-            "value",
-            "published_strength",
-            "published_utility",
-        ]
-        read_only_fields = fields
-
-    def get_name(self, sentence: Item) -> str:
-        return sentence.name
+        fields = ["id", "name", "document", "index", "position", "paragraph", "text", "not_judged"]
+        fields += ["strength", "utility", "se", "low", "high", "wins", "judgments", "value"]
+        fields += ["published_strength", "published_utility"]
 
 
-class SummarySerializer(serializers.ModelSerializer[Summary]):
+class SummarySerializer(Shown[Summary]):
     """A system's summary with its recommended score, its score as published, and its human scores.
 
     Null if nothing has been computed yet, or if the summary shares no word with its sources: then it has no importance.
@@ -84,36 +64,18 @@ class SummarySerializer(serializers.ModelSerializer[Summary]):
     topic_name = serializers.CharField(source="topic.name", read_only=True)
     human = serializers.SerializerMethodField()
     ratings = serializers.SerializerMethodField()
-    score = serializers.FloatField(source="recommended.score", default=None, allow_null=True, read_only=True)
-    se = serializers.FloatField(source="recommended.se", default=None, allow_null=True, read_only=True)
-    low = serializers.FloatField(source="recommended.low", default=None, allow_null=True, read_only=True)
-    high = serializers.FloatField(source="recommended.high", default=None, allow_null=True, read_only=True)
-    coverage = serializers.FloatField(source="recommended.coverage", default=None, allow_null=True, read_only=True)
-    published_score = serializers.FloatField(source="published.score", default=None, allow_null=True, read_only=True)
+    score = computed("recommended.score")
+    se = computed("recommended.se")
+    low = computed("recommended.low")
+    high = computed("recommended.high")
+    coverage = computed("recommended.coverage")
+    published_score = computed("published.score")
 
     class Meta:
         model = Summary
-        fields = [
-            "id",
-            "topic",
-            "topic_name",
-            "system",
-            "text",
-            "sentences",
-            "turns",
-            "person",
-            "reference",
-            "extra",
-            "human",
-            "ratings",
-            "score",
-            "se",
-            "low",
-            "high",
-            "coverage",
-            "published_score",
-        ]
-        read_only_fields = fields
+        fields = ["id", "topic", "topic_name", "system", "text", "sentences", "turns"]
+        fields += ["person", "reference", "extra", "human", "ratings"]
+        fields += ["score", "se", "low", "high", "coverage", "published_score"]
 
     @extend_schema_field(serializers.DictField(child=serializers.FloatField()))
     def get_human(self, summary: Summary) -> dict[str, float]:
@@ -148,7 +110,6 @@ class SummaryDetailSerializer(SummarySerializer):
 
     class Meta(SummarySerializer.Meta):
         fields = [*SummarySerializer.Meta.fields, "sources", "words", "parts"]
-        read_only_fields = fields
 
     @extend_schema_field(serializer_of(WordTerm)(many=True))
     def get_words(self, summary: Summary) -> list[Any]:
@@ -223,7 +184,7 @@ class LeaderboardSerializer(serializers.Serializer[Any]):
     version = serializers.CharField()
 
 
-class JudgmentSerializer(serializers.ModelSerializer[Judgment]):
+class JudgmentSerializer(Shown[Judgment]):
     """One revision of one answer, under a pseudonym. `counted`: it counts towards scores. `why`: the reasons that were
     tapped, with commas between them; `note`: the reason in the annotator's own words; `confidence`: how sure a machine
     was, from 0 to 1.
@@ -235,8 +196,8 @@ class JudgmentSerializer(serializers.ModelSerializer[Judgment]):
     assignment = serializers.UUIDField(source="assignment.key", read_only=True)
     topic = serializers.CharField(source="item_set.topic.name", read_only=True)
     of = serializers.ChoiceField(source="assignment.item_set.of", choices=get_args(Of), read_only=True)
-    left = serializers.SerializerMethodField()
-    right = serializers.SerializerMethodField()
+    left = serializers.CharField(source="assignment.left.name", read_only=True)
+    right = serializers.CharField(source="assignment.right.name", read_only=True)
     question = serializers.CharField(source="assignment.question", read_only=True)
     left_text = serializers.CharField(source="assignment.left.text", read_only=True)
     right_text = serializers.CharField(source="assignment.right.text", read_only=True)
@@ -249,37 +210,9 @@ class JudgmentSerializer(serializers.ModelSerializer[Judgment]):
 
     class Meta:
         model = Judgment
-        fields = [
-            "id",
-            "assignment",
-            "revision",
-            "topic",
-            "of",
-            "question",
-            "left",
-            "right",
-            "left_text",
-            "right_text",
-            "answer",
-            "annotator",
-            "kind",
-            "seconds",
-            "why",
-            "note",
-            "confidence",
-            "at",
-            "reason",
-            "design_weight",
-            "expected",
-            "counted",
-        ]
-        read_only_fields = fields
-
-    def get_left(self, judgment: Judgment) -> str:
-        return judgment.assignment.left.name
-
-    def get_right(self, judgment: Judgment) -> str:
-        return judgment.assignment.right.name
+        fields = ["id", "assignment", "revision", "topic", "of", "question", "left", "right", "left_text", "right_text"]
+        fields += ["answer", "annotator", "kind", "seconds", "why", "note", "confidence", "at"]
+        fields += ["reason", "design_weight", "expected", "counted"]
 
     def get_counted(self, judgment: Judgment) -> bool:
         return judgment.pk in self.context["counted"]

@@ -11,13 +11,13 @@ from rest_framework.request import Request
 
 from annotate import invitations
 from annotate.api.serializers.records import serializer_of
-from annotate.api.serializers.strict import Strict
+from annotate.api.serializers.strict import Shown, Strict
 from annotate.models import Invitation, Membership, Study
 from preferendum.formats.settings import NAMES
 from preferendum.results.statement import RestsOn
 
 
-class StudySerializer(serializers.ModelSerializer[Study]):
+class StudySerializer(Shown[Study]):
     """A study with its settings. `role` is yours in it; `rests_on`: how many judgments count, by kind of annotators."""
 
     role = serializers.SerializerMethodField()
@@ -27,7 +27,6 @@ class StudySerializer(serializers.ModelSerializer[Study]):
     class Meta:
         model = Study
         fields = ["id", *NAMES, "state", "created_at", "role", "topics", "rests_on"]
-        read_only_fields = fields
 
     @extend_schema_field(serializers.ChoiceField(choices=Membership.Role.choices, allow_null=True))
     def get_role(self, study: Study) -> str | None:
@@ -68,20 +67,21 @@ class StudyDeletionSerializer(Strict[Any]):
     title = serializers.CharField(max_length=200)
 
 
-class MemberSerializer(serializers.ModelSerializer[Membership]):
+class MemberSerializer(Shown[Membership]):
+    """A member of a study."""
+
     username = serializers.CharField(source="user.username", read_only=True)
 
     class Meta:
         model = Membership
         fields = ["user", "username", "role", "created_at"]
-        read_only_fields = fields
 
 
 class MemberRoleSerializer(Strict[Any]):
     role = serializers.ChoiceField(choices=Membership.Role.choices)
 
 
-class InvitationSerializer(serializers.ModelSerializer[Invitation]):
+class InvitationSerializer(Shown[Invitation]):
     """An invitation link; `link` is the full address."""
 
     link = serializers.SerializerMethodField()
@@ -89,7 +89,6 @@ class InvitationSerializer(serializers.ModelSerializer[Invitation]):
     class Meta:
         model = Invitation
         fields = ["id", "role", "label", "expires_at", "max_uses", "uses", "revoked_at", "created_at", "link"]
-        read_only_fields = fields
 
     @extend_schema_field(serializers.URLField())
     def get_link(self, invitation: Invitation) -> str:

@@ -6,11 +6,11 @@ from typing import Any
 
 from rest_framework import serializers
 
-from annotate.api.serializers.strict import Strict
+from annotate.api.serializers.strict import Shown, Strict
 from annotate.models import ReportedPair, Topic
 
 
-class TopicSerializer(serializers.ModelSerializer[Topic]):
+class TopicSerializer(Shown[Topic]):
     """A topic and its state.
 
     `cut`: it is split into sentences. `up_to_date`: its scores include all judgments. `judgments`: how many they
@@ -28,23 +28,8 @@ class TopicSerializer(serializers.ModelSerializer[Topic]):
 
     class Meta:
         model = Topic
-        fields = [
-            "id",
-            "name",
-            "title",
-            "question",
-            "language",
-            "base",
-            "position",
-            "extra",
-            "cut",
-            "up_to_date",
-            "problem",
-            "sentences",
-            "judgments",
-            "needs_documents",
-        ]
-        read_only_fields = fields
+        fields = ["id", "name", "title", "question", "language", "base", "position", "extra"]
+        fields += ["cut", "up_to_date", "problem", "sentences", "judgments", "needs_documents"]
 
     def get_up_to_date(self, topic: Topic) -> bool:
         return topic.is_cut and topic.is_fitted
@@ -66,7 +51,7 @@ class DocumentSerializer(TextSerializer):
     mended = serializers.ListField(child=serializers.CharField(), allow_null=True)
 
 
-class ReportedPairSerializer(serializers.ModelSerializer[ReportedPair]):
+class ReportedPairSerializer(Shown[ReportedPair]):
     """Two sentences, by their ids as shown, and what an annotator reported about them."""
 
     topic = serializers.IntegerField(source="assignment.item_set.topic_id")
@@ -77,7 +62,6 @@ class ReportedPairSerializer(serializers.ModelSerializer[ReportedPair]):
     class Meta:
         model = ReportedPair
         fields = ["topic", "left", "right", "annotator", "reason", "note", "at"]
-        read_only_fields = fields
 
 
 class JudgedSerializer(Strict[Any]):

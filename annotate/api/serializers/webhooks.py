@@ -4,27 +4,25 @@ from __future__ import annotations
 
 from rest_framework import serializers
 
-from annotate.api.serializers.strict import Strict
+from annotate.api.serializers.strict import Shown, Strict
 from annotate.models import Delivery, Webhook
 
 
-class DeliverySerializer(serializers.ModelSerializer[Delivery]):
+class DeliverySerializer(Shown[Delivery]):
     """A message to a webhook. `outcome` of the last attempt: an HTTP status, `no address` that we may send to, or `no
     answer`; "" before. It is given up after a day."""
 
     class Meta:
         model = Delivery
         fields = ["key", "event", "state", "attempts", "outcome", "created_at", "tried_at"]
-        read_only_fields = fields
 
 
-class WebhookSerializer(serializers.ModelSerializer[Webhook]):
+class WebhookSerializer(Shown[Webhook]):
     """A webhook, without its secret."""
 
     class Meta:
         model = Webhook
         fields = ["id", "address", "agreement_below", "created_at"]
-        read_only_fields = fields
 
 
 class ShownWebhookSerializer(WebhookSerializer):
@@ -32,7 +30,6 @@ class ShownWebhookSerializer(WebhookSerializer):
 
     class Meta(WebhookSerializer.Meta):
         fields = [*WebhookSerializer.Meta.fields, "secret"]
-        read_only_fields = fields
 
 
 class NewWebhookSerializer(Strict[Webhook], serializers.ModelSerializer[Webhook]):
