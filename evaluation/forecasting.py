@@ -69,9 +69,7 @@ def _assumed(loaded: StudyToForecast, asked: Forecast, prepare: Prepare) -> Assu
             fits.append((fitted, topic.evidence.judgments, len(topic.evidence.sentences)))
     usual = replace(TYPICAL, ties=TYPICAL_TIES if loaded.ties_allowed else 0.0)
     assumed = replace(
-        planning.learnt(fits) or usual,
-        judgments_per_pair=loaded.judgments_per_pair,
-        random_share=loaded.random_share,
+        planning.learnt(fits) or usual, judgments_per_pair=loaded.judgments_per_pair, random_share=loaded.random_share
     )
     return assumed if asked.careless is None else replace(assumed, careless=asked.careless)
 

@@ -20,17 +20,7 @@ from celery import shared_task
 from annotate import exports, imports, studies
 from annotate.imports import simulated, written
 from annotate.judging import what_if as questions
-from annotate.models import (
-    Annotator,
-    Export,
-    Forecast,
-    Job,
-    Ranking,
-    ScoredBy,
-    Topic,
-    Upload,
-    WhatIfQuestion,
-)
+from annotate.models import Annotator, Export, Forecast, Job, Ranking, ScoredBy, Topic, Upload, WhatIfQuestion
 from annotate.reports.study import BUSY, is_busy
 from evaluation import agenda, forecasting, records, sending
 from evaluation.attempts import TASKS, TOO_LONG, Tell, task, tell_the_log

@@ -109,9 +109,7 @@ def _shown_once(archive: StudyArchive, sentences: Mapping[int, Item]) -> Iterato
 
 
 def _restore_assignments(
-    shown: Sequence[Shown],
-    annotators: Mapping[str, Annotator],
-    last: Mapping[str, JudgmentRecord | HistoryAnswer],
+    shown: Sequence[Shown], annotators: Mapping[str, Annotator], last: Mapping[str, JudgmentRecord | HistoryAnswer]
 ) -> dict[str, Assignment]:
     """The assignments by their keys in the archive. `last`: the last answers by the same keys."""
     wanted: dict[int, set[Two]] = defaultdict(set)

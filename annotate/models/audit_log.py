@@ -37,9 +37,7 @@ class AuditEntry(models.Model):
         constraints = [
             models.UniqueConstraint(fields=["study", "number"], name="audit_entry_follows_one"),
             models.UniqueConstraint(
-                fields=["number"],
-                name="audit_entry_follows_one_of_the_installation",
-                condition=models.Q(study=None),
+                fields=["number"], name="audit_entry_follows_one_of_the_installation", condition=models.Q(study=None)
             ),
         ]
 

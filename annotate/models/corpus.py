@@ -126,9 +126,7 @@ class Topic(models.Model):
         ordering = ["position"]
         constraints = [
             models.UniqueConstraint(
-                fields=["study", "name"],
-                name="topic_once_a_study",
-                condition=models.Q(removal=None),
+                fields=["study", "name"], name="topic_once_a_study", condition=models.Q(removal=None)
             ),
             models.UniqueConstraint(fields=["study", "position"], name="topic_one_a_position"),
         ]
@@ -567,11 +565,7 @@ class Upload(Job):
 
     class Meta:
         indexes = [
-            models.Index(
-                fields=["id"],
-                name="upload_waiting",
-                condition=models.Q(state__in=["waiting", "confirmed"]),
-            ),
+            models.Index(fields=["id"], name="upload_waiting", condition=models.Q(state__in=["waiting", "confirmed"])),
             models.Index(fields=["id"], name="upload_unfinished", condition=models.Q(judgments_stored__isnull=False)),
         ]
 

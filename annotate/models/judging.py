@@ -318,7 +318,7 @@ class Pair(models.Model):
             models.CheckConstraint(condition=models.Q(taken__lte=models.F("need")), name="pair_never_overtaken"),
         ]
         indexes = [
-            models.Index(fields=["item_set"], name="pair_wanting", condition=models.Q(taken__lt=models.F("need"))),
+            models.Index(fields=["item_set"], name="pair_wanting", condition=models.Q(taken__lt=models.F("need")))
         ]
 
     def __str__(self) -> str:
@@ -499,9 +499,7 @@ class Assignment(models.Model):
 
     class Meta:
         constraints = [
-            models.UniqueConstraint(
-                fields=["annotator", "pair", "occasion"], name="assignment_never_twice_by_accident"
-            ),
+            models.UniqueConstraint(fields=["annotator", "pair", "occasion"], name="assignment_never_twice_by_accident")
         ]
         indexes = [
             models.Index(fields=["item_set", "expires_at"], name="assignment_open", condition=models.Q(state="open")),

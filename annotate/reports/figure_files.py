@@ -48,11 +48,7 @@ def figure(plot: Plot, form: str, note: str, place: str) -> bytes:
         return drawing.alone(note, points=points).encode()
     import typst  # only now: it takes 7 MB, and few ask for these files
 
-    inputs = {
-        "svg": drawing.alone(note, f"{OWN_FONT}, sans-serif"),
-        "label": drawing.label,
-        "width": str(points),
-    }
+    inputs = {"svg": drawing.alone(note, f"{OWN_FONT}, sans-serif"), "label": drawing.label, "width": str(points)}
     compiler = typst.Compiler(PAGE.encode(), font_paths=_fonts(), sys_inputs=inputs)
     made = compiler.compile(format="pdf" if form == "pdf" else "png", ppi=DOTS)
     assert isinstance(made, bytes)

@@ -19,19 +19,7 @@ from django.utils.text import capfirst
 from django.utils.translation import gettext as _
 
 from annotate.database.snapshot import snapshot
-from annotate.models import (
-    Fit,
-    Item,
-    ItemSet,
-    Judgment,
-    Ranking,
-    Result,
-    Score,
-    ScoredBy,
-    Study,
-    Summary,
-    Topic,
-)
+from annotate.models import Fit, Item, ItemSet, Judgment, Ranking, Result, Score, ScoredBy, Study, Summary, Topic
 from annotate.models.analysis import of_head
 from annotate.models.corpus import NEEDS_DOCUMENTS, unfitted
 from annotate.models.study import sum_of_topics
@@ -39,14 +27,7 @@ from annotate.reports import forecast, rests_on, statement
 from annotate.reports.method import value_in_words
 from annotate.reports.study import is_busy, worker_is_there
 from preferendum.metrics.names import WIN_RATE
-from preferendum.results import (
-    CurvePoint,
-    Difference,
-    Ground,
-    LeaderboardRow,
-    ScoreCovariance,
-    SystemResult,
-)
+from preferendum.results import CurvePoint, Difference, Ground, LeaderboardRow, ScoreCovariance, SystemResult
 from preferendum.results.helped import Help
 from preferendum.results.length import ByLength
 from preferendum.results.outlook import Needed, Outlook, needed

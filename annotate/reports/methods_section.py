@@ -168,10 +168,7 @@ def _outputs(facts: StudyFacts) -> str:
     """The summaries, by the systems that wrote them and the people who did."""
     if not facts.summaries:
         return _n(0, "summary")
-    return _("%(summaries)s by %(authors)s") % {
-        "summaries": _n(facts.summaries, "summary"),
-        "authors": _authors(facts),
-    }
+    return _("%(summaries)s by %(authors)s") % {"summaries": _n(facts.summaries, "summary"), "authors": _authors(facts)}
 
 
 def _authors(facts: StudyFacts) -> str:

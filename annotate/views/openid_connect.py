@@ -61,12 +61,7 @@ class Arrivals(DefaultSocialAccountAdapter):
     """Takes over from allauth once the provider has answered: sessions begin in one place only."""
 
     def on_authentication_error(
-        self,
-        request: HttpRequest,
-        provider: object,
-        error: Any = None,
-        exception: Any = None,
-        **_more: object,
+        self, request: HttpRequest, provider: object, error: Any = None, exception: Any = None, **_more: object
     ) -> None:
         raise ImmediateHttpResponse(_failed(request, exception or error))
 

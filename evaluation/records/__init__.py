@@ -20,12 +20,7 @@ from evaluation.records.diagnostics import (
 from evaluation.records.evidence import Snapshot, load_evidence, load_several
 from evaluation.records.groups import Groups, load_groups
 from evaluation.records.judge_cards import MachineAnswers, load_machines
-from evaluation.records.metrics import (
-    StudyScores,
-    load_study_scores,
-    load_texts,
-    save_metric_scores,
-)
+from evaluation.records.metrics import StudyScores, load_study_scores, load_texts, save_metric_scores
 from evaluation.records.results import (
     Fitted,
     load_standings,

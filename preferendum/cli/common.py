@@ -75,10 +75,7 @@ def add_input(parser: argparse.ArgumentParser, *, in_place_of_people: bool = Tru
     group = parser.add_argument_group("judgments")
     source = group.add_mutually_exclusive_group()
     source.add_argument(
-        "--preferences",
-        metavar="FILE",
-        type=Path,
-        help="judgments, as `rank` reads them; default: those in TOPICS",
+        "--preferences", metavar="FILE", type=Path, help="judgments, as `rank` reads them; default: those in TOPICS"
     )
     if in_place_of_people:
         source.add_argument(

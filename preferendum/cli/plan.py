@@ -176,10 +176,7 @@ def _pace(options: argparse.Namespace, taken: float | None, words: float) -> Pac
 
 
 def _output(
-    planned: StudyForecast,
-    report: Forecast | SummaryForecast,
-    about: Sequence[str],
-    options: argparse.Namespace,
+    planned: StudyForecast, report: Forecast | SummaryForecast, about: Sequence[str], options: argparse.Namespace
 ) -> Output:
     outlook, unit = planned.outlook, planned.unit
     asked = forecast.Asked(options.difference and unit.times * options.difference, options.pay, options.currency)
@@ -205,8 +202,6 @@ COMMAND = Command(
 def _assumed(fits: Sequence[tuple[Estimate, Judgments, int]], options: argparse.Namespace) -> Assumed:
     usual = replace(TYPICAL, ties=options.ties)
     assumed = replace(
-        planning.learnt(fits) or usual,
-        judgments_per_pair=options.judgments_per_pair,
-        random_share=options.random_share,
+        planning.learnt(fits) or usual, judgments_per_pair=options.judgments_per_pair, random_share=options.random_share
     )
     return assumed if options.careless is None else replace(assumed, careless=options.careless)

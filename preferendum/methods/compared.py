@@ -47,13 +47,7 @@ def add_arguments(group: argparse._ArgumentGroup, usual: Sequence[str] = USUAL) 
         default=(),
         help="each metric that rests on references by so many of them, such as 1,2,3,4 (Louis & Nenkova 2013, table 6)",
     )
-    group.add_argument(
-        "--without",
-        metavar="LIST",
-        type=listed,
-        default=(),
-        help="systems to leave out",
-    )
+    group.add_argument("--without", metavar="LIST", type=listed, default=(), help="systems to leave out")
     group.add_argument(
         "--peers",
         choices=get_args(Peers),

@@ -88,9 +88,7 @@ def others_words(topics: Sequence[Evidence]) -> list[WordCounts | None]:
 
 
 @lru_cache(maxsize=2)
-def _study_background(
-    topics: tuple[tuple[tuple[str, ...], tuple[str, ...], str], ...],
-) -> StudyBackground:
+def _study_background(topics: tuple[tuple[tuple[str, ...], tuple[str, ...], str], ...]) -> StudyBackground:
     own = {
         sentences: _of_topic(sentences, sentence_ids, language)
         for sentences, sentence_ids, language in topics

@@ -78,9 +78,7 @@ class Participants(View):
 @extend_schema(tags=["annotators"])
 class Demographics(TableView):
     @extend_schema(
-        operation_id="put_demographics",
-        request={"text/csv": OpenApiTypes.BINARY},
-        responses=DemographicsSerializer,
+        operation_id="put_demographics", request={"text/csv": OpenApiTypes.BINARY}, responses=DemographicsSerializer
     )
     def put(self, request: Request, study_id: int) -> Response:
         """Store Prolific's demographic data (CSV; at most 2 MB) as answers of the questionnaire.

@@ -10,10 +10,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from annotate import imports
-from annotate.api.serializers.metrics import (
-    MetricCountSerializer,
-    MetricScoreSerializer,
-)
+from annotate.api.serializers.metrics import MetricCountSerializer, MetricScoreSerializer
 from annotate.api.views.base import TableView
 from annotate.models import MetricScore, Topic
 

@@ -12,10 +12,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from annotate.api.pages import PagesByKey
-from annotate.api.serializers.results import (
-    JudgmentSerializer,
-    LeaderboardSerializer,
-)
+from annotate.api.serializers.results import JudgmentSerializer, LeaderboardSerializer
 from annotate.api.views.base import View
 from annotate.models import Judgment, ScoredBy, Topic
 from annotate.models.judging import texts_of

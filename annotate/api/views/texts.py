@@ -140,11 +140,7 @@ class ReportedPairs(View):
 
 @extend_schema(tags=["results"])
 class Summaries(View):
-    @extend_schema(
-        operation_id="list_summaries",
-        parameters=SUMMARY_CHOICE,
-        responses=SummarySerializer(many=True),
-    )
+    @extend_schema(operation_id="list_summaries", parameters=SUMMARY_CHOICE, responses=SummarySerializer(many=True))
     def get(self, request: Request, study_id: int) -> Response:
         """The summaries of a study with their scores and human scores."""
         rows = chosen_summaries(request, self.study(study_id))

@@ -281,10 +281,7 @@ def _head(format: int, program_version: str, settings: dict[str, Any]) -> tuple[
 
 
 def _records(
-    stream: BinaryIO,
-    place: Place,
-    make: Callable[..., Record],
-    shape: Mapping[str, shapes.Check],
+    stream: BinaryIO, place: Place, make: Callable[..., Record], shape: Mapping[str, shapes.Check]
 ) -> Iterator[Record]:
     for number, line in read_lines(stream, place):
         here = place.at(number)

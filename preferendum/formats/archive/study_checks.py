@@ -52,10 +52,7 @@ HEAD: dict[str, shapes.Check] = {
 
 #: By topic and what two of them are, the names of what may be compared there.
 _Names = dict[tuple[str, Of], set[str]]
-_A_TEXT: Mapping[Of, str] = {
-    "sentences": "a sentence of the topic",
-    "summaries": "a system that summarized the topic",
-}
+_A_TEXT: Mapping[Of, str] = {"sentences": "a sentence of the topic", "summaries": "a system that summarized the topic"}
 
 
 def check_whole(archive: StudyArchive, place: Place) -> None:

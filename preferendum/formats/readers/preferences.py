@@ -96,11 +96,7 @@ def _letter(row: Row) -> str:
 
 
 def write_preferences(
-    preferences: Iterable[Preference],
-    file: Sink,
-    form: Literal["jsonl", "csv"] = "jsonl",
-    *,
-    with_of: bool = False,
+    preferences: Iterable[Preference], file: Sink, form: Literal["jsonl", "csv"] = "jsonl", *, with_of: bool = False
 ) -> None:
     """JSON Lines are exact and for analysis. CSV is for spreadsheets: formulas are defused, and the only other keys are
     who judged (`kind`), why the pair was shown (`reason`), its `design_weight`, the reason for the answer (`why`,

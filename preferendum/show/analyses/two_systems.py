@@ -180,10 +180,7 @@ def show(systems: Systems, asked: Mapping[str, str]) -> Shown:
     second = replace(Choice.of("second", _("with this one"), others, asked), options=tuple(options))
     two = systems.compare(by_key[first.chosen], by_key[second.chosen])
     return Shown(
-        _verdict(two),
-        [*_figure(two), _topics(two), *_reasons(two)],
-        choices=[first, second],
-        notes=_notes(two),
+        _verdict(two), [*_figure(two), _topics(two), *_reasons(two)], choices=[first, second], notes=_notes(two)
     )
 
 

@@ -29,12 +29,7 @@ COLOURED = 5
 
 
 def rank_plot(
-    curve: Sequence[tuple[int, Sequence[str]]],
-    label: str,
-    x_title: str,
-    y_title: str,
-    *,
-    width: float = PAPER,
+    curve: Sequence[tuple[int, Sequence[str]]], label: str, x_title: str, y_title: str, *, width: float = PAPER
 ) -> Drawing:
     """Lay out (number of judgments, systems from best to worst), fewest judgments first; every entry names the same."""
     last = curve[-1][1]

@@ -9,15 +9,7 @@ from typing import Any
 from preferendum.formats.answers import TIE
 from preferendum.formats.checks.complaints import Place
 from preferendum.formats.readers.headings import called
-from preferendum.formats.readers.tools.catalogue import (
-    Judged,
-    Reader,
-    Row,
-    choice_of,
-    moment_of,
-    text_of,
-    topic_of,
-)
+from preferendum.formats.readers.tools.catalogue import Judged, Reader, Row, choice_of, moment_of, text_of, topic_of
 
 #: One column an outcome, as in a competition's table.
 _FLAGS = {"winner_model_a": "a", "winner_model_b": "b", "winner_tie": TIE}

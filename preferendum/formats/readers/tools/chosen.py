@@ -7,14 +7,7 @@ from typing import Any
 
 from preferendum.formats.checks.complaints import Place
 from preferendum.formats.readers.headings import called
-from preferendum.formats.readers.tools.catalogue import (
-    Judged,
-    Reader,
-    Row,
-    Unnamed,
-    text_of,
-    topic_of,
-)
+from preferendum.formats.readers.tools.catalogue import Judged, Reader, Row, Unnamed, text_of, topic_of
 
 _SIDES = ("chosen", "rejected")
 #: How columns are called that say whose texts these are.

@@ -23,8 +23,7 @@ _SIDES = {"left": "a", "right": "b"}
 _SELECTED = re.compile(r'"selected"\s*:\s*"(left|right)"')
 #: What people call the choices beside the control.
 _TIE = re.compile(
-    r"\s*(?:(?P<bad>neither|both (?:are )?bad)|tie|equal|(?:about )?(?:the )?same|both (?:are )?good)\b",
-    re.IGNORECASE,
+    r"\s*(?:(?P<bad>neither|both (?:are )?bad)|tie|equal|(?:about )?(?:the )?same|both (?:are )?good)\b", re.IGNORECASE
 )
 
 

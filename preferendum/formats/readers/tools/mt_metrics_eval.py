@@ -11,15 +11,7 @@ from preferendum.formats.checks.complaints import Place, kind, shown
 from preferendum.formats.readers.draft import Draft, weight
 from preferendum.formats.readers.lines import read_lines
 from preferendum.formats.readers.sources import Source
-from preferendum.formats.readers.tools.catalogue import (
-    NO_SCORE,
-    Judged,
-    Reader,
-    Row,
-    rows_of_all,
-    text_of,
-    topic_of,
-)
+from preferendum.formats.readers.tools.catalogue import NO_SCORE, Judged, Reader, Row, rows_of_all, text_of, topic_of
 
 _KEYS = ("source", "hypothesis", "errors", "system_id", "segment_id", "rater_id")
 #: What an error costs, as the tool's own script has it: what is most specific counts.

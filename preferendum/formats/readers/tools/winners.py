@@ -10,15 +10,7 @@ from preferendum.formats.checks import limits
 from preferendum.formats.checks.complaints import Place
 from preferendum.formats.readers.headings import called, is_loser, role_of, side_of
 from preferendum.formats.readers.tools.arena import is_machine
-from preferendum.formats.readers.tools.catalogue import (
-    Judged,
-    Reader,
-    Row,
-    Unnamed,
-    choice_of,
-    text_of,
-    topic_of,
-)
+from preferendum.formats.readers.tools.catalogue import Judged, Reader, Row, Unnamed, choice_of, text_of, topic_of
 
 #: Columns that say whether nobody won, and their words for that; "a" where somebody did.
 _DRAWN = (TIE, "draw", f"is_{TIE}", "is_draw", "tied", "drawn")

@@ -39,12 +39,7 @@ def run(options: argparse.Namespace) -> Output:
     dimensions, metrics, topics = compared.asked(loaded, options, settings)
     scores = compared.scored(topics, dimensions, metrics)
     report = assessors_report(
-        scores,
-        assessed(topics),
-        options.peers,
-        draws=options.draws,
-        seed=options.seed,
-        with_models=options.with_models,
+        scores, assessed(topics), options.peers, draws=options.draws, seed=options.seed, with_models=options.with_models
     )
     if not any(dimension.rankings for dimension in report.dimensions):
         raise InputError(
@@ -54,12 +49,7 @@ def run(options: argparse.Namespace) -> Output:
     return Output(
         tables=list(_tables(report, options)),
         rows=assessors.figures(report),
-        data={
-            **to_json(report),
-            "draws": options.draws,
-            "seed": options.seed,
-            **common.provenance(options, settings),
-        },
+        data={**to_json(report), "draws": options.draws, "seed": options.seed, **common.provenance(options, settings)},
     )
 
 

@@ -13,17 +13,7 @@ from preferendum.results import Baseline, Convergence, Curves, MetricConvergence
 from preferendum.show.analyses.metric_scores import signatures
 from preferendum.show.plots import convergence_lines, curve_plot
 from preferendum.show.points import unit_for
-from preferendum.show.shown import (
-    DASH,
-    Cell,
-    Column,
-    Figure,
-    Shown,
-    Table,
-    as_text,
-    decimals,
-    figure,
-)
+from preferendum.show.shown import DASH, Cell, Column, Figure, Shown, Table, as_text, decimals, figure
 
 #: The verdict speaks of these metrics, if they are there.
 LEADING = ("rouge-2", "rouge-2:jackknife")
@@ -156,12 +146,7 @@ def _passings(report: Convergence) -> Table:
         (
             *(Column("than"), Column("", _("Than"), as_text), Column("agreement", _("Agreement"), decimals(3))),
             *(Column("metric"), Column("", _("Metric"), as_text), Column("judgments")),
-            *(
-                Column("ahead", _("ahead by"), unit.show),
-                Column("low"),
-                Column("high"),
-                Column("", _("95% interval")),
-            ),
+            *(Column("ahead", _("ahead by"), unit.show), Column("low"), Column("high"), Column("", _("95% interval"))),
             Column("", _("Judgments a topic"), as_text),
         ),
         tuple(

@@ -14,18 +14,7 @@ from preferendum.results import DocumentSet, DocumentSets, DocumentSetsReport, R
 from preferendum.results.metrics import main_first
 from preferendum.show.plots import GridWords, IntervalRow, Mark, interval_plot, scatter_plot, score_grid
 from preferendum.show.points import Unit, unit_of
-from preferendum.show.shown import (
-    DASH,
-    Choice,
-    Column,
-    Figure,
-    Shown,
-    Table,
-    as_text,
-    decimals,
-    figure,
-    p_value,
-)
+from preferendum.show.shown import DASH, Choice, Column, Figure, Shown, Table, as_text, decimals, figure, p_value
 
 
 def show(report: DocumentSetsReport, asked: Mapping[str, str]) -> Shown:

@@ -6,15 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from preferendum.formats.words import gettext as _
 from preferendum.formats.words import gettext_noop
-from preferendum.metrics.names import (
-    AS_PRINTED,
-    COMBINED,
-    COVERAGE,
-    PREFERENCES,
-    WIN_RATE,
-    scorer_name,
-    title_of,
-)
+from preferendum.metrics.names import AS_PRINTED, COMBINED, COVERAGE, PREFERENCES, WIN_RATE, scorer_name, title_of
 from preferendum.results import PairCount, PairCounts, SystemPairs
 from preferendum.results.metrics import CountedPairs, StudyPairs, main_first
 from preferendum.show.points import why_untested
@@ -39,11 +31,7 @@ KINDS: Mapping[CountedPairs, str] = {
     "machines": gettext_noop("Two machines"),
     "mixed": gettext_noop("A machine and a person"),
 }
-CORRECTIONS = {
-    "no": gettext_noop("uncorrected"),
-    "Holm": "Holm",
-    "BH": "Benjamini–Hochberg",
-}
+CORRECTIONS = {"no": gettext_noop("uncorrected"), "Holm": "Holm", "BH": "Benjamini–Hochberg"}
 
 
 def show(report: StudyPairs, asked: Mapping[str, str]) -> Shown:

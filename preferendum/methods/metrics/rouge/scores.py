@@ -20,15 +20,7 @@ from preferendum.methods.metrics.rouge import ANY, PSEUDOMODELS, SKIP
 from preferendum.methods.metrics.rouge.pseudomodels import Pseudomodels, Scope
 from preferendum.methods.metrics.rouge.units import Overlap, RougeOptions, Text, Texts
 from preferendum.methods.metrics.shared.by_references import first_references
-from preferendum.metrics.registry import (
-    MODELS,
-    Metric,
-    Need,
-    Options,
-    UnknownMetric,
-    number,
-    whole_number,
-)
+from preferendum.metrics.registry import MODELS, Metric, Need, Options, UnknownMetric, number, whole_number
 
 Measure = Literal["rouge-1", "rouge-2", "rouge-3", "rouge-4", "rouge-l", "rouge-w", "rouge-s4", "rouge-su4"]
 Value = Literal["recall", "precision", "f"]

@@ -22,11 +22,7 @@ NEGATIVES = 5
 
 
 def chain(
-    summaries: Sequence[Text],
-    k: int,
-    rng: np.random.Generator,
-    negatives: int = NEGATIVES,
-    first_steps: bool = False,
+    summaries: Sequence[Text], k: int, rng: np.random.Generator, negatives: int = NEGATIVES, first_steps: bool = False
 ) -> list[Text]:
     """Summary k and what becomes of it step by step, the best first: one sentence after the other is mutated.
 
