@@ -33,16 +33,20 @@ def load_secret_key(directory: Path) -> str:
 
 
 def load_metrics_token() -> str:
-    """The token that a scraper sends to read /metrics, from the environment or the file it names; "" if empty.
+    """The token that a scraper sends to read /metrics; "" if empty.
 
     Raises `ImproperlyConfigured` for one that could be guessed.
     """
-    token = os.environ.get("PREFERENDUM_METRICS_TOKEN", "")
-    if not token and (path := os.environ.get("PREFERENDUM_METRICS_TOKEN_FILE")):
-        token = Path(path).read_text().strip()
+    token = read_secret("PREFERENDUM_METRICS_TOKEN")
     if 0 < len(token) < SHORTEST_TOKEN:
         raise ImproperlyConfigured(f"PREFERENDUM_METRICS_TOKEN needs at least {SHORTEST_TOKEN} characters.")
     return token
+
+
+def read_secret(variable: str) -> str:
+    """The secret in the environment's `variable`, or in the file that the variable with _FILE names; "" if empty."""
+    secret, path = os.environ.get(variable, ""), os.environ.get(f"{variable}_FILE")
+    return Path(path).read_text().strip() if path and not secret else secret
 
 
 def with_password(url: str, variable: str) -> str:

@@ -5,11 +5,12 @@ from __future__ import annotations
 import os
 import re
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
 from django.core.exceptions import ImproperlyConfigured
+
+from annotate.server.keys import read_secret
 
 #: Where no network can change what the provider says, it may do without TLS.
 THIS_MACHINE = {"127.0.0.1", "localhost", "::1"}
@@ -31,20 +32,16 @@ class Provider:
         """Where the provider describes itself."""
         return self.issuer.rstrip("/") + WELL_KNOWN
 
+    @property
+    def app(self) -> dict[str, Any]:
+        """The provider as allauth's settings describe it."""
+        about = {"provider_id": self.issuer, "name": self.name, "client_id": self.client, "secret": self.secret}
+        return about | {"settings": {"server_url": self.metadata}}
+
 
 def settings_of(provider: Provider | None) -> dict[str, Any]:
-    """The provider as allauth's settings describe it."""
-    apps = [
-        {
-            "provider_id": configured.issuer,
-            "name": configured.name,
-            "client_id": configured.client,
-            "secret": configured.secret,
-            "settings": {"server_url": configured.metadata},
-        }
-        for configured in [provider]
-        if configured is not None
-    ]
+    """Settings of allauth's for this provider, or for none."""
+    apps = [provider.app] if provider else []
     return {"openid_connect": {"provider_class": "annotate.openid_connect.StrictProvider", "APPS": apps}}
 
 
@@ -66,17 +63,11 @@ def read_provider() -> Provider | None:
     client = os.environ.get("PREFERENDUM_OIDC_CLIENT", "")
     if not client:
         raise ImproperlyConfigured("PREFERENDUM_OIDC_CLIENT is empty; it is the client ID that the provider gave you.")
-    name = os.environ.get("PREFERENDUM_OIDC_NAME") or parts.hostname or issuer
-    return Provider(issuer, name, client, _secret(), _creators())
-
-
-def _secret() -> str:
-    secret = os.environ.get("PREFERENDUM_OIDC_SECRET", "")
-    if not secret and (path := os.environ.get("PREFERENDUM_OIDC_SECRET_FILE")):
-        secret = Path(path).read_text().strip()
+    secret = read_secret("PREFERENDUM_OIDC_SECRET")
     if not secret:
         raise ImproperlyConfigured("PREFERENDUM_OIDC_SECRET is empty, or the file of PREFERENDUM_OIDC_SECRET_FILE.")
-    return secret
+    name = os.environ.get("PREFERENDUM_OIDC_NAME") or parts.hostname or issuer
+    return Provider(issuer, name, client, secret, _creators())
 
 
 def _creators() -> tuple[str, frozenset[str]] | None:

@@ -31,19 +31,15 @@ from annotate.reports import plots
 from annotate.server import email, limits
 from annotate.server.languages import speak
 from annotate.views.limited import limited
+from annotate.views.openid_connect import NameForm
 from annotate.views.refusals import refusals_shown
 from annotate.views.second_factor import enter, let_in
 from preferendum.show.points import unit_of
 
 
-class SignUpForm(forms.Form):
+class SignUpForm(NameForm):
     """A name and a password; `accounts.sign_up` checks both."""
 
-    username = forms.CharField(
-        label=gettext_lazy("User name"),
-        max_length=150,
-        widget=forms.TextInput(attrs={"autocomplete": "username", "autocapitalize": "none"}),
-    )
     password = forms.CharField(
         label=gettext_lazy("Password"),
         help_text=gettext_lazy("At least 12 characters. A few unrelated words are easy to remember and hard to guess."),

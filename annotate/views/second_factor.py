@@ -33,14 +33,7 @@ from annotate.views.limited import limited
 
 #: Marks in user agents; the first match counts, since each browser names those before it.
 BROWSERS = {"Edg/": "Edge", "OPR/": "Opera", "Firefox/": "Firefox", "Chrome/": "Chrome", "Safari/": "Safari"}
-SYSTEMS = {
-    "Android": "Android",
-    "iPhone": "iPhone",
-    "iPad": "iPad",
-    "Windows": "Windows",
-    "Mac": "Mac",
-    "Linux": "Linux",
-}
+SYSTEMS = {name: name for name in ("Android", "iPhone", "iPad", "Windows", "Mac", "Linux")}
 
 
 def enter(request: HttpRequest, user: User, by: str, to: str) -> HttpResponse:
