@@ -20,7 +20,7 @@ from annotate.models import Annotator, Assignment, Item, ItemSet, Judgment, Lock
 from preferendum.formats.checks.text import visible
 
 Reason = Assignment.Reason
-#: How many of the newest answers a draw looks at for a pair to share.
+#: How many rows a draw looks at: the newest answers for a pair to share, the oldest unfinished pairs.
 LOOK = 64
 FOR_UPDATE = {"sqlite": "", "postgresql": "FOR UPDATE OF tally FOR NO KEY UPDATE OF shown, annotator"}
 

@@ -15,7 +15,7 @@ from django.db.models import Count, Exists, OuterRef, Q
 from django.utils.crypto import salted_hmac
 
 from annotate.database import statements
-from annotate.database.statements import Candidates, Choice
+from annotate.database.statements import LOOK, Candidates, Choice
 from annotate.judging import tallies
 from annotate.models import Annotator, Assignment, Item, LockedItemSet, Pair, Tally
 from annotate.models.judging import WANTED_BY
@@ -29,8 +29,6 @@ Reason = Assignment.Reason
 FEW = 3
 #: One annotator's maximum share of the judgments of a topic's summaries: they need few, and two say more than one.
 MOST_OF_SUMMARIES = 0.5
-#: How many of the oldest unfinished pairs a draw looks at.
-LOOK = 64
 #: How many pairs come between a pair and its repeat, at least.
 BETWEEN = 5
 #: A pair that one other annotator has judged is due; the answer to it counts like the first one.
