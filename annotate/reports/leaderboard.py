@@ -6,7 +6,7 @@ import hashlib
 import math
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from datetime import datetime
 from functools import partial, reduce
 from operator import or_
@@ -90,20 +90,20 @@ class Board:
     failures: tuple[Failure, ...]
     is_outdated: bool
     added_prior: int
-    problem: str
     has_worker: bool
     version: str
-    outlook: Callable[[], Outlook | None]
-    is_old: Callable[[], bool]
     by_length: Callable[[], ByLength | None]
+    problem: str = ""
+    outlook: Callable[[], Outlook | None] = lambda: None
+    is_old: Callable[[], bool] = lambda: False
     statement: Statement | None = None
     answers: Answers | None = None
-    ways: Sequence[tuple[str, str]] = field(default=())
-    of_topic: bool = field(default=False)
+    ways: Sequence[tuple[str, str]] = ()
+    of_topic: bool = False
     predicted: tuple[PredictedSystem, ...] = ()
     helpers: tuple[str, ...] = ()
     helped: Help | None = None
-    work_of_others: Callable[[], str] = field(default=lambda: "")
+    work_of_others: Callable[[], str] = lambda: ""
     without_documents: int = 0
     asked: int = 0
     unjudged: tuple[str, ...] = ()
@@ -418,11 +418,8 @@ def of_topic(topic: Topic, scored_by: str = "") -> Board:
         failures=_failures(_unfinished(item_sets)),
         is_outdated=bool(scores) and is_outdated(topic.study, scored_by, settings),
         added_prior=int(fit is not None and needs_prior(fit)),
-        problem="",
         has_worker=worker_is_there(),
         version=version,
-        outlook=lambda: None,
-        is_old=lambda: False,
         by_length=partial(explained_by_length, scored_by, item_sets, results),
         ways=ways_of_scoring(topic.study),
         of_topic=True,
