@@ -9,12 +9,10 @@ from django.db.models import CharField, F, FloatField, QuerySet, Value
 from django.db.models.fields.json import KeyTextTransform
 
 from annotate.models import ComputedScore, HumanScore, MetricScore, Score, Study, Summary, Topic
-from preferendum.metrics.names import AS_PRINTED, COMBINED, COVERAGE, IMPORTANCE, WIN_RATE, why_absent
+from preferendum.metrics.names import OWN, why_absent
 from preferendum.results.scores import as_metrics
 from preferendum.show.analyses.metric_scores import ScoresTable, SummaryScores
 
-#: The study's own scores, in their order before other metrics.
-OWN = (IMPORTANCE, COMBINED, AS_PRINTED, COVERAGE, WIN_RATE)
 #: So many summaries' scores are read at once.
 BATCH = 1000
 

@@ -38,15 +38,7 @@ from evaluation.records.evidence import settings_of
 from evaluation.records.results import standings_by_topic
 from preferendum.evidence import Evidence, evidence, with_bases
 from preferendum.metrics import registry
-from preferendum.metrics.names import (
-    AS_PRINTED,
-    COMBINED,
-    COVERAGE,
-    IMPORTANCE,
-    WIN_RATE,
-    listed_metrics,
-    rests_on_all_topics,
-)
+from preferendum.metrics.names import IMPORTANCE, OWN, listed_metrics, rests_on_all_topics
 from preferendum.metrics.registry import with_jackknifed
 from preferendum.results.scores import as_metrics
 from preferendum.scoring.between_annotators import without_each
@@ -54,8 +46,6 @@ from preferendum.statistics import finite
 from preferendum.work.scores import Scores
 
 Vector = NDArray[np.float64]
-#: The study's own scores, in the order in which they stand before other metrics.
-OWN = (IMPORTANCE, COMBINED, AS_PRINTED, COVERAGE, WIN_RATE)
 Matrices = dict[str, NDArray[np.float64]]
 #: (topic, system): the place of a summary in the matrices.
 Cell = tuple[int, str]

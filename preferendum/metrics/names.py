@@ -17,6 +17,8 @@ IMPORTANCE, COMBINED, AS_PRINTED, COVERAGE = (
 )
 #: The score from answers about whole summaries, likewise.
 WIN_RATE = "win-rate"
+#: All scores of a study's own, in the order in which they stand before other metrics.
+OWN = (IMPORTANCE, COMBINED, AS_PRINTED, COVERAGE, WIN_RATE)
 
 
 def metrics() -> tuple[str, ...]:
