@@ -42,9 +42,9 @@ class Analysis:
     name: str
     place: int
     asks: str
-    keys: tuple[str, ...]
     show: Callable[[Any, Mapping[str, str]], Shown]
     needs: str
+    keys: tuple[str, ...] = ()
     title: str = ""
     left_out: str = ""
     of: Literal["study", "topic"] = "study"
@@ -91,7 +91,6 @@ _CORE = (
         page="results",
         title=gettext_noop("Forecast"),
         asks=gettext_noop("How many judgments does the study need?"),
-        keys=(),
         show=forecast.show,
         needs=gettext_noop("This takes answers about two systems, or a study that the worker has simulated."),
         form="research/results/forecast_form.html",
@@ -111,7 +110,6 @@ _CORE = (
         place=90,
         page="",
         asks=gettext_noop("Do whole summaries and sentences order systems alike?"),
-        keys=(),
         show=both_questions.show,
         needs=gettext_noop("Ask annotators about sentences and about whole summaries."),
     ),
@@ -131,7 +129,6 @@ _CORE = (
         place=110,
         page="",
         asks=gettext_noop("Does the first place hang on single annotators?"),
-        keys=(),
         show=influence.show,
         needs=_JUDGMENTS,
     ),
@@ -140,7 +137,6 @@ _CORE = (
         place=120,
         page="",
         asks=gettext_noop("On how few answers does first place rest?"),
-        keys=(),
         show=smallest_set.show,
         needs=_JUDGMENTS,
     ),
@@ -150,7 +146,6 @@ _CORE = (
         page="people",
         title=gettext_noop("Agreement"),
         asks=gettext_noop("How well do annotators agree?"),
-        keys=(),
         show=annotator_agreement.show,
         needs=_TWO_ANNOTATORS,
         ability="annotators",
@@ -162,7 +157,6 @@ _CORE = (
         page="people",
         title=gettext_noop("Questionnaire"),
         asks=gettext_noop("What do annotators say about themselves?"),
-        keys=(),
         show=about_annotators.show,
         needs=_QUESTIONNAIRE,
         ability="annotators",
@@ -184,7 +178,6 @@ _CORE = (
         place=160,
         page="",
         asks=gettext_noop("Do judgments tie the sentences of each topic together?"),
-        keys=(),
         show=coverage.show,
         needs=_JUDGMENTS,
         ability="annotators",
@@ -194,7 +187,6 @@ _CORE = (
         place=170,
         page="",
         asks=gettext_noop("Which sentences won more or less often than their utility predicts?"),
-        keys=(),
         show=misfits.show,
         needs=_JUDGMENTS,
         ability="annotators",
@@ -204,7 +196,6 @@ _CORE = (
         place=180,
         title=gettext_noop("Metrics"),
         asks=gettext_noop("What do metrics and human scores say of each summary?"),
-        keys=(),
         show=metric_scores.show,
         needs=gettext_noop("Upload summaries. The worker then scores them with every metric that has what it needs."),
         left_out=gettext_noop("Nobody scored these summaries, and no metric did so far."),

@@ -12,7 +12,6 @@ register(
         place=190,
         title=gettext_noop("Sentence ranking"),
         asks=gettext_noop("Are the sentences themselves ranked well?"),
-        keys=(),
         show=show.show,
         needs=gettext_noop("This needs references or a Pyramid."),
         left_out=gettext_noop(
