@@ -294,23 +294,11 @@ def preferences(study: Study, judgments: QuerySet[Judgment] | None = None) -> It
         .filter(assignment__item_set__in=by_key)
         .order_by("assignment__item_set__of", "assignment__item_set__topic__position", "pk")
         .values_list(
-            "assignment__item_set",
-            "answer",
-            "seconds",
-            "at",
-            "extra",
-            "assignment__swapped",
-            "assignment__pair__first",
-            "assignment__pair__second",
-            "assignment__annotator__pseudonym",
-            "assignment__annotator__is_unnamed",
-            "assignment__annotator__kind",
-            "assignment__reason",
-            "assignment__design_weight",
-            "assignment__drawn_for",
-            "why",
-            "note",
-            "confidence",
+            *("assignment__item_set", "answer", "seconds", "at", "extra"),
+            *("assignment__swapped", "assignment__pair__first", "assignment__pair__second"),
+            *("assignment__annotator__pseudonym", "assignment__annotator__is_unnamed", "assignment__annotator__kind"),
+            *("assignment__reason", "assignment__design_weight", "assignment__drawn_for"),
+            *("why", "note", "confidence"),
         )
     )
     for key, answer, seconds, at, extra, swapped, first, second, pseudonym, *drawn in rows.iterator(CHUNK):
@@ -381,16 +369,8 @@ def _content(row: SourceDocument | Reference | Summary) -> tuple[str | None, tup
 
 def _assignments(study: Study, names: dict[int, str]) -> Iterable[AssignmentRecord]:
     rows = Assignment.objects.arrived().filter(item_set__study=study, item_set__removal=None).order_by("pk")
-    columns = (
-        "key",
-        "item_set__topic__name",
-        "annotator__pseudonym",
-        "swapped",
-        "pair__first",
-        "pair__second",
-        "occasion",
-    )
-    rest = ("reason", "state", "skip_reason", "holds_place", "created_at", "closed_at", "expected")
+    columns = ("key", "item_set__topic__name", "annotator__pseudonym", "swapped", "pair__first", "pair__second")
+    rest = ("occasion", "reason", "state", "skip_reason", "holds_place", "created_at", "closed_at", "expected")
     how = ("design_weight", "item_set_id", "drawn_for", "item_set__of")
     systems = systems_to_name(ItemSet.objects.filter(study=study).values_list("pk", flat=True))
     for row in rows.values_list(*columns, *rest, *how).iterator(CHUNK):

@@ -15,20 +15,12 @@ from preferendum.formats.checks.complaints import shown
 if TYPE_CHECKING:
     from django.contrib.auth.models import User
 
+CODES = ("code_done", "code_no_work", "code_screened_out")
 #: What a researcher may set, in the order of the page.
 SETTINGS = (
-    "consent",
-    "platform",
-    "person_parameter",
-    "session_parameter",
-    "check_session",
-    "expected_ids",
-    "return_url",
-    "code_done",
-    "code_no_work",
-    "code_screened_out",
+    *("consent", "platform", "person_parameter", "session_parameter", "check_session", "expected_ids", "return_url"),
+    *CODES,
 )
-CODES = ("code_done", "code_no_work", "code_screened_out")
 
 
 @transaction.atomic

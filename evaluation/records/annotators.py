@@ -173,21 +173,10 @@ def _load_crowd(study: Study, kind: str, also: Collection[int]) -> Crowd:
 
 
 COLUMNS = (
-    "item_set_id",
-    "answer",
-    "seconds",
-    "assignment__swapped",
-    "assignment__pair_id",
-    "assignment__pair__first_id",
-    "assignment__pair__second_id",
-    "assignment__annotator_id",
-    "assignment__reason",
-    "assignment__holds_place",
-    "assignment__annotator__excluded_at",
-    "assignment__annotator__is_unnamed",
-    "assignment__occasion",
-    "assignment__expected",
-    "assignment__item_set__topic__name",
+    *("item_set_id", "answer", "seconds", "assignment__item_set__topic__name"),
+    *("assignment__pair_id", "assignment__pair__first_id", "assignment__pair__second_id", "assignment__swapped"),
+    *("assignment__reason", "assignment__holds_place", "assignment__occasion", "assignment__expected"),
+    *("assignment__annotator_id", "assignment__annotator__excluded_at", "assignment__annotator__is_unnamed"),
 )
 
 

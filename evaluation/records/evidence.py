@@ -152,17 +152,10 @@ def _judged(topics: Collection[int]) -> set[int]:
 
 
 COLUMNS = (
-    "assignment__item_set_id",
-    "pk",
-    "answer",
-    "assignment__swapped",
-    "assignment__pair__first_id",
-    "assignment__pair__second_id",
-    "assignment__annotator_id",
-    "assignment__annotator__kind",
-    "assignment__annotator__is_unnamed",
-    "assignment__design_weight",
-    "assignment__drawn_for",
+    *("assignment__item_set_id", "pk", "answer"),
+    *("assignment__swapped", "assignment__pair__first_id", "assignment__pair__second_id"),
+    *("assignment__annotator_id", "assignment__annotator__kind", "assignment__annotator__is_unnamed"),
+    *("assignment__design_weight", "assignment__drawn_for"),
 )
 
 

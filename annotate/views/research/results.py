@@ -43,19 +43,8 @@ from preferendum.show.points import Unit, unit_of, what_a_point_is, what_a_win_r
 from preferendum.show.shown import as_it_is, p_value, sentences
 
 COLUMNS = (
-    "rank",
-    "system",
-    "score",
-    "low",
-    "high",
-    "rank_low",
-    "rank_high",
-    "topics",
-    "lacking",
-    "coverage",
-    "rests_on",
-    "person",
-    "better_than_holds_at",
+    *("rank", "system", "score", "low", "high", "rank_low", "rank_high"),
+    *("topics", "lacking", "coverage", "rests_on", "person", "better_than_holds_at"),
 )
 MARGIN = 4.0
 SYSTEMS_A_PAGE = MOST_COMPARED
