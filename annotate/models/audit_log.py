@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from django.conf import settings
 from django.db import models
 
@@ -23,7 +21,7 @@ class AuditEntry(models.Model):
     study = models.ForeignKey(
         Study, on_delete=models.DO_NOTHING, db_constraint=False, related_name="audit_entries", null=True
     )
-    actor: models.ForeignKey[Any, Any] = models.ForeignKey(
+    actor = models.ForeignKey(
         settings.AUTH_USER_MODEL, on_delete=models.DO_NOTHING, db_constraint=False, null=True, related_name="+"
     )
     number = models.PositiveBigIntegerField()

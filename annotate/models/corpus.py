@@ -546,9 +546,7 @@ class Upload(Job):
 
     WAITING = ("waiting", "confirmed")
 
-    user: models.ForeignKey[Any, Any] = models.ForeignKey(
-        settings.AUTH_USER_MODEL, on_delete=models.PROTECT, related_name="+"
-    )
+    user = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.PROTECT, related_name="+")
     file = models.FileField(upload_to=upload_path, max_length=200)
     filename = models.CharField(max_length=300)
     size = models.PositiveBigIntegerField()

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from django.conf import settings
 from django.db import models
 from django.utils.text import slugify
@@ -20,9 +18,7 @@ class Export(Job):
         READY = "ready", _("ready")
         FAILED = "failed", _("failed")
 
-    user: models.ForeignKey[Any, Any] = models.ForeignKey(
-        settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="+"
-    )
+    user = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="+")
     state = models.CharField(max_length=10, choices=State.choices, default=State.WAITING)
     file = models.FileField(upload_to="exports", max_length=200, blank=True)
     sha256 = models.CharField(max_length=64, blank=True)

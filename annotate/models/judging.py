@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from functools import reduce
 from operator import or_
-from typing import Any, NamedTuple, Self
+from typing import NamedTuple, Self
 
 from django.conf import settings
 from django.db import models
@@ -152,7 +152,7 @@ class Annotator(models.Model):
 
     key = models.UUIDField(unique=True, default=uuid.uuid4, editable=False)
     study = models.ForeignKey(Study, on_delete=models.CASCADE, related_name="annotators")
-    user: models.ForeignKey[Any, Any] = models.ForeignKey(
+    user = models.ForeignKey(
         settings.AUTH_USER_MODEL, on_delete=models.SET_NULL, null=True, blank=True, related_name="annotators"
     )
     invitation = models.ForeignKey(Invitation, on_delete=models.SET_NULL, null=True, blank=True, related_name="+")

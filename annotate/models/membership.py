@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Self
+from typing import Self
 
 from django.conf import settings
 from django.db import models
@@ -22,9 +22,7 @@ class Membership(models.Model):
         ANNOTATOR = "annotator", _("annotator")
 
     study = models.ForeignKey(Study, on_delete=models.CASCADE, related_name="memberships")
-    user: models.ForeignKey[Any, Any] = models.ForeignKey(
-        settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="memberships"
-    )
+    user = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="memberships")
     role = models.CharField(_("role"), max_length=12, choices=Role.choices)
     invitation = models.ForeignKey(
         "annotate.Invitation", on_delete=models.SET_NULL, null=True, blank=True, related_name="+"

@@ -43,9 +43,7 @@ class Removal(models.Model):
 
     key = models.UUIDField(unique=True, default=uuid.uuid4, editable=False)
     study = models.ForeignKey(Study, on_delete=models.CASCADE, related_name="removals")
-    user: models.ForeignKey[Any, Any] = models.ForeignKey(
-        settings.AUTH_USER_MODEL, on_delete=models.PROTECT, related_name="+"
-    )
+    user = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.PROTECT, related_name="+")
     kind = models.CharField(max_length=12, choices=Kind.choices)
     name = models.CharField(max_length=300)
     topic_name = models.CharField(max_length=200, blank=True)

@@ -5,8 +5,6 @@ Written by annotate.judging.what_if.
 
 from __future__ import annotations
 
-from typing import Any
-
 from django.conf import settings
 from django.db import models
 from django.utils.translation import gettext_lazy as _
@@ -31,9 +29,7 @@ class WhatIfQuestion(Job):
         READY = "ready", _("ready")
         FAILED = "failed", _("failed")
 
-    user: models.ForeignKey[Any, Any] = models.ForeignKey(
-        settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="+"
-    )
+    user = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="+")
     annotators = models.JSONField(default=list)
     leave_out = models.BooleanField(default=True)
     kind = models.CharField(max_length=10, blank=True, default="", choices=Annotator.Kind.choices)
