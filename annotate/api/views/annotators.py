@@ -87,7 +87,7 @@ class Demographics(TableView):
         the study nothing is stored. If any row is wrong, nothing is changed.
         """
         study = self.study(study_id, "annotators")
-        return Response(self.stored(request, partial(crowd.put_demographics, study, self.user)))
+        return Response(self.stored(partial(crowd.put_demographics, study, self.user)))
 
 
 @extend_schema(tags=["annotators"])

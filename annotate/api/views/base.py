@@ -115,6 +115,13 @@ class View(GenericAPIView[Any]):
         checked.is_valid(raise_exception=True)
         return checked.validated_data
 
+    def sent_file(self) -> File[Any]:
+        """The file that was sent. Raises `ValidationError` for none."""
+        file = cast(Mapping[str, Any], self.request.data).get("file")
+        if not isinstance(file, File):
+            raise ValidationError({"file": [_("Send a file.")]})
+        return file
+
     def show(self, serializer: type[BaseSerializer[Any]], row: Any, status: int = 200) -> Response:
         return Response(serializer(row, context=self.get_serializer_context()).data, status=status)
 
@@ -130,13 +137,10 @@ class TableView(View):
 
     parser_classes = [TableParser]
 
-    def stored(self, request: Request, store: Callable[[File[Any], str], dict[str, int]]) -> dict[str, int]:
+    def stored(self, store: Callable[[File[Any], str], dict[str, int]]) -> dict[str, int]:
         """Return what `store` does of the table that was sent; raise `ValidationError` with every complaint."""
-        file = cast(Mapping[str, Any], request.data).get("file")
-        if not isinstance(file, File):
-            raise ValidationError({"file": [_("Send a file.")]})
         try:
-            with file:
+            with self.sent_file() as file:
                 return store(file, _("the body"))
         except formats.Refused as refused:
             raise ValidationError({"file": [formats.message(own) for own in refused.complaints]}) from refused

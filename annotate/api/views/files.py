@@ -8,7 +8,6 @@ from collections.abc import Mapping
 from functools import partial
 from typing import Any, cast
 
-from django.core.files import File
 from django.http import FileResponse
 from django.shortcuts import get_object_or_404
 from django.utils.text import slugify
@@ -71,9 +70,7 @@ class Uploads(View):
         table with columns that must be chosen. Confirm it to have it stored.
         """
         study = self.study(study_id, self.post_ability)
-        file = cast(Mapping[str, Any], request.data).get("file")
-        if not isinstance(file, File):
-            raise ValidationError({"file": [_("Send a file.")]})
+        file = self.sent_file()
         given = cast(Mapping[str, Any], request.data).get("columns") or request.query_params.get("columns")
         upload = imports.receive(study, self.user, file, _columns(given) if given else None)
         self.undo = partial(upload.file.delete, save=False)

@@ -40,5 +40,5 @@ class GivenMetrics(TableView):
         Other metrics stay. If any row is wrong, nothing is changed.
         """
         study = self.study(study_id, "edit")
-        counts = self.stored(request, partial(imports.put_metric_scores, study, self.user))
+        counts = self.stored(partial(imports.put_metric_scores, study, self.user))
         return Response([{"metric": metric, "scores": scores} for metric, scores in counts.items()])
