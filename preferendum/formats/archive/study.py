@@ -1,21 +1,4 @@
-"""A whole study as one zip: what `export_study` writes and `import_study` takes back.
-
-    study.json         the format's version, the program's version, every setting and the seed
-    topics.jsonl       texts, references, summaries, human scores and Pyramids, as they were uploaded
-    sentences.jsonl    the source sentences as they were cut (or mended by hand)
-    annotators.jsonl   who judged, under pseudonyms
-    assignments.jsonl  the pairs as they were shown: who, which side, when, why
-    judgments.jsonl    every answer and every revision, in the order in which they were stored
-    fits.jsonl         what was made of them: utilities, scores, and what they rest on
-    gold_pairs.jsonl   pairs with the right side, as given by researchers
-    history.jsonl      what was judged of topics and texts that were removed or replaced since
-    uploads.jsonl      which files were stored, when, with what, and whose they were: numbers
-    removals.jsonl     what was removed or replaced, when, and by whom
-    reported_pairs.jsonl  pairs that were skipped, and what was said to be wrong with them
-    questionnaires.jsonl  questions to annotators about themselves, in versions
-    questionnaire_answers.jsonl  what they answered, under pseudonyms
-    README.txt         the same in words
-    MANIFEST           SHA-256 sums of all of these
+"""A whole study as one zip: what `export_study` writes and `import_study` takes back. `README` says what is in it.
 
 Equal studies give equal bytes. Everything is read back whole or not at all.
 """
@@ -81,23 +64,22 @@ JSON Lines files hold one JSON object a line, in UTF-8. Times are ISO 8601 with 
 The command import_study FILE --title TITLE --owner USER takes the study into another installation.
 """
 
-_NAMES = (
-    "study.json",
-    "topics.jsonl",
-    "sentences.jsonl",
-    "annotators.jsonl",
-    "assignments.jsonl",
-    "judgments.jsonl",
-    "fits.jsonl",
-    "gold_pairs.jsonl",
-    "history.jsonl",
-    "uploads.jsonl",
-    "removals.jsonl",
-    "reported_pairs.jsonl",
-    "questionnaires.jsonl",
-    "questionnaire_answers.jsonl",
-    "README.txt",
-)
+#: The files of records, by the name of their sequence in an archive.
+_RECORDS: Mapping[str, type[Any]] = {
+    "sentences": SentenceRecord,
+    "annotators": AnnotatorRecord,
+    "assignments": AssignmentRecord,
+    "judgments": JudgmentRecord,
+    "fits": FitRecord,
+    "gold_pairs": GoldPairRecord,
+    "history": HistoryRecord,
+    "uploads": UploadRecord,
+    "removals": RemovalRecord,
+    "reported_pairs": ReportedPairRecord,
+    "questionnaires": QuestionnaireRecord,
+    "questionnaire_answers": QuestionnaireAnswers,
+}
+_NAMES = ("study.json", "topics.jsonl", *(f"{name}.jsonl" for name in _RECORDS), "README.txt")
 _MANIFEST = "MANIFEST"
 _SUM = re.compile(r"([0-9a-f]{64})  (\S+)")
 _EPOCH = (1980, 1, 1, 0, 0, 0)
@@ -115,18 +97,7 @@ def write(archive: StudyArchive, file: BinaryIO) -> None:
         for entry, chunks in (
             ("study.json", iter([strict_json.line(head) + "\n"])),
             ("topics.jsonl", None),
-            ("sentences.jsonl", _lines(archive.sentences)),
-            ("annotators.jsonl", _lines(archive.annotators)),
-            ("assignments.jsonl", _lines(archive.assignments)),
-            ("judgments.jsonl", _lines(archive.judgments)),
-            ("fits.jsonl", _lines(archive.fits)),
-            ("gold_pairs.jsonl", _lines(archive.gold_pairs)),
-            ("history.jsonl", _lines(archive.history)),
-            ("uploads.jsonl", _lines(archive.uploads)),
-            ("removals.jsonl", _lines(archive.removals)),
-            ("reported_pairs.jsonl", _lines(archive.reported_pairs)),
-            ("questionnaires.jsonl", _lines(archive.questionnaires)),
-            ("questionnaire_answers.jsonl", _lines(archive.questionnaire_answers)),
+            *((f"{name}.jsonl", _lines(getattr(archive, name))) for name in _RECORDS),
             ("README.txt", iter([README])),
         ):
             with packed.open(_entry(entry), "w") as stream:
@@ -256,24 +227,10 @@ def _contents(sources: Mapping[str, Source], place: Place) -> StudyArchive | Non
         return None
     program_version, chosen = head[0]
     settings = shapes.record(here.key("settings"), chosen, StudySettings, study_checks.SETTINGS)
-    parts = (
-        tuple(placed.record for placed in draft.topics),
-        records("sentences.jsonl", SentenceRecord),
-        records("annotators.jsonl", AnnotatorRecord),
-        records("assignments.jsonl", AssignmentRecord),
-        records("judgments.jsonl", JudgmentRecord),
-        records("fits.jsonl", FitRecord),
-        records("gold_pairs.jsonl", GoldPairRecord),
-        records("history.jsonl", HistoryRecord),
-        records("uploads.jsonl", UploadRecord),
-        records("removals.jsonl", RemovalRecord),
-        records("reported_pairs.jsonl", ReportedPairRecord),
-        records("questionnaires.jsonl", QuestionnaireRecord),
-        records("questionnaire_answers.jsonl", QuestionnaireAnswers),
-    )
+    parts = {name: records(f"{name}.jsonl", kind) for name, kind in _RECORDS.items()}
     if settings is None:
         return None
-    return StudyArchive(settings, program_version, *parts)
+    return StudyArchive(settings, program_version, tuple(placed.record for placed in draft.topics), **parts)
 
 
 def _head(format: int, program_version: str, settings: dict[str, Any]) -> tuple[str, dict[str, Any]]:  # noqa: A002
