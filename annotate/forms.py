@@ -14,6 +14,7 @@ from django.utils.translation import gettext_lazy, ngettext
 
 from annotate import accounts, crowd
 from annotate.imports import baselines, simulated
+from annotate.imports.replacing import in_common
 from annotate.models import (
     GoldPair,
     Invitation,
@@ -563,7 +564,7 @@ def _difference(sentences: list[str], document: str) -> str:
     for number, sentence in enumerate(sentences, 1):
         letters = _letters(sentence)
         if not wanted.startswith(letters, at):
-            same = _common(letters, wanted[at : at + len(letters)])
+            same = in_common(letters, wanted[at:])
             return _(
                 "Sentence %(number)d continues with “%(found)s”, but the document has “%(wanted)s”. You can join "
                 "and split sentences, but not change the text: annotators and readers of your results must find it "
@@ -578,11 +579,6 @@ def _difference(sentences: list[str], document: str) -> str:
         "leave anything out.",
         left,
     ) % {"left": left}
-
-
-def _common(a: str, b: str) -> int:
-    """The length of the common prefix of two texts."""
-    return next((i for i, (x, y) in enumerate(zip(a, b, strict=False)) if x != y), min(len(a), len(b)))
 
 
 def _letters(text: str) -> str:

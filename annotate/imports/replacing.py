@@ -298,8 +298,8 @@ def _mended_again(mended: Sequence[str], cut: Sequence[str]) -> list[str] | None
     """The sentences of a changed text: with the borders of `mended` in the words before and after all changes, and
     those of `cut` in between. None where that is the same as `cut`."""
     (before, borders), (words, ends) = _words_and_borders(mended), _words_and_borders(cut)
-    same = _in_common(before, words)
-    same_at_the_end = _in_common(before[same:][::-1], words[same:][::-1])
+    same = in_common(before, words)
+    same_at_the_end = in_common(before[same:][::-1], words[same:][::-1])
     more = len(words) - len(before)
     wanted = {border for border in borders if border <= same}
     wanted |= {border + more for border in borders if border >= len(before) - same_at_the_end}
@@ -310,8 +310,8 @@ def _mended_again(mended: Sequence[str], cut: Sequence[str]) -> list[str] | None
     return [" ".join(words[begin:end]) for begin, end in pairwise([0, *sorted(wanted)])]
 
 
-def _in_common(words: Sequence[str], others: Sequence[str]) -> int:
-    """The length of the common beginning, in words."""
+def in_common(words: Sequence[str], others: Sequence[str]) -> int:
+    """The length of the common beginning: in words, or of two texts in characters."""
     return sum(1 for _same in takewhile(lambda two: two[0] == two[1], zip(words, others, strict=False)))
 
 
