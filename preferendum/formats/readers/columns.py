@@ -121,7 +121,9 @@ def refuse_columns(table: Table, look: Seen) -> None:
     """Say which columns are missing for the nearest kind of table, and how to name them."""
     held = set(look.roles.values())
     held |= {"topic"} if "document" in held else set()
-    kind = max(reversed(KINDS), key=lambda kind: _nearness(kind, table.header))
+    # How much of each kind's columns the names say, whatever contents made likely.
+    called = {column if column in _OWN else headings.role_of(column) for column in table.header}
+    kind = max(reversed(KINDS), key=lambda kind: len(called & {*kind.columns.needed}) / len(kind.columns.needed))
     missing = [role for role in kind.columns.needed if role not in held]
     columns = ",".join(f"{role}=COLUMN" for role in missing or kind.columns.needed)
     table.place.refuse(
@@ -132,12 +134,6 @@ def refuse_columns(table: Table, look: Seen) -> None:
         cells=shown(",".join(table.header), 200),
         header=kind.columns.header,
     )
-
-
-def _nearness(kind: Kind, header: Sequence[str]) -> float:
-    """How much of this kind's columns the names say, whatever contents made likely."""
-    held = {column if column in _OWN else headings.role_of(column) for column in header}
-    return len(held & {*kind.columns.needed}) / len(kind.columns.needed)
 
 
 def _mapped(table: Table, roles: Mapping[str, str], kind: Kind) -> Iterator[tuple[Place, Row]]:

@@ -143,6 +143,7 @@ def _side_word(name: str) -> str:
     return re.sub(r"_(?:id|name)$", "", _plain(name))
 
 
+@lru_cache(_KEPT)
 def _plain(name: str) -> str:
     parted = re.sub(r"(?<=[a-z])(?=[A-Z])", "_", unicodedata.normalize("NFKC", name))
     return re.sub(r"[\W_]+", "_", parted.casefold()).strip("_")
