@@ -6,6 +6,7 @@ import copy
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from functools import cache
 from importlib import import_module
 
 from django.contrib.auth.models import User
@@ -98,7 +99,8 @@ BODIES: dict[str, dict[str, object]] = {
 }
 
 
-def pages() -> Iterator[tuple[str, str, set[str]]]:
+@cache
+def pages() -> tuple[tuple[str, str, set[str]], ...]:
     """The name and the address of every page, with what stands in it; the API has a matrix of its own.
 
     What is below `/api/` and not among the API's own addresses counts as a page.
@@ -113,7 +115,7 @@ def pages() -> Iterator[tuple[str, str, set[str]]]:
                 address = before + str(one.pattern)
                 yield one.name or address, address, set(re.findall(r"<(?:\w+:)?(\w+)>", address))
 
-    yield from walk(get_resolver(), "")
+    return tuple(walk(get_resolver(), ""))
 
 
 @dataclass
