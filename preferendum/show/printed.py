@@ -9,6 +9,7 @@ from html import escape
 from pathlib import Path
 from typing import Any
 
+from preferendum.formats.words import number_of
 from preferendum.show.plots import PAPER
 from preferendum.show.shown import Figure, Table
 from preferendum.show.text import as_text
@@ -81,7 +82,8 @@ def opened(table: Table) -> Table:
     more = len(table.rows) - table.first
     if not table.first or more <= 0:
         return table
-    return replace(table.with_note(f"{more:,} more rows are in files."), rows=table.rows[: table.first])
+    note = f"{number_of(more, 'more row')} {'is' if more == 1 else 'are'} in files."
+    return replace(table.with_note(note), rows=table.rows[: table.first])
 
 
 def _table(table: Table) -> str:

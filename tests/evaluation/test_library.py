@@ -169,6 +169,8 @@ def test_agreement_is_that_of_the_command(run: Run) -> None:
     assert agreed.to_dicts() == found["topics"]
     assert "Annotators agree in 86.7% [82.2, 90.4] of 540 comparisons" in repr(agreed)
     assert "60 more rows are in files." in " ".join(repr(agreed).split())
+    same = [{"topic": "T", "a": "x", "b": "y", "winner": "a", "annotator": name} for name in "pq"]
+    assert "1 more row is in files." in " ".join(repr(pf.agreement(same)).split())
 
 
 # What may be said
