@@ -98,8 +98,8 @@ def decode(place: Place, data: bytes, *, start: bool) -> str | None:
         column = len(before) - (before.rfind(b"\n") + 1) + 1
         place.refuse(
             "the byte 0x%(byte)s at byte %(column)s of the line, which is not UTF-8",
-            "UTF-8 text (this may be in another encoding, such as Windows-1252, Windows-1251, GBK or Shift-JIS: save it as "
-            "UTF-8)",
+            "UTF-8 text (this may be another encoding, such as Windows-1252, Windows-1251, GBK or Shift-JIS: save it "
+            "as UTF-8)",
             byte=f"{ord(bad[0]) & 0xFF:02X}",
             column=column,
         )

@@ -42,8 +42,8 @@ class _End(NamedTuple):
 
 def joined(place: Place, text: str) -> str:
     """The text with spaces (between letters of scripts without them, nothing) for line ends at which an editor broke
-    it, which is remarked on; without what indents all lines, and without hyphens in a text that was set with them. A text
-    of other lines stays as it is."""
+    it, which is remarked on; without what indents all lines, and without hyphens in a text that was set with them. A
+    text of other lines stays as it is."""
     lines = text.split("\n")
     if len(lines) < 2:
         return text
