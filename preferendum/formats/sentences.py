@@ -49,8 +49,7 @@ _COUNTED = re.compile(r"[.!?\u2026:;)”\"»]\s+(\d{1,3}\.)$")
 # What no sentence begins with.
 _CONTINUES = re.compile(r"[,;:)\]%/]|-\w")
 # Japanese and Korean go on with a particle after a quotation.
-_QUOTING = re.compile(r"と|って|[가-힣]|\s하고\s")
-_CLOSING = "」』\"”’'"
+_QUOTING = re.compile(r"(?<=[」』])\s*(?:と|って)|(?<=[」』\"”’'])(?:[가-힣]|\s하고\s)")
 _ENOUGH = 24
 # An ideographic full stop ends a sentence whatever follows, and so do a Greek question mark and Khmer's full stop (but
 # for "etc."); sentencex waits for a letter of the script, takes the second for a semicolon and knows no third. So do
@@ -234,8 +233,7 @@ def _rejoined(line: str, spans: Sequence[tuple[int, int]], language: str) -> Seq
 def _is_border(line: str, before: tuple[int, int], start: int, language: str) -> bool:
     """Whether a sentence ends between what stands at `before` and what begins at `start`."""
     after = line[start : start + _ENOUGH]
-    is_quoting = line[before[1] - 1] in _CLOSING and _QUOTING.match(line, before[1])
-    if _CONTINUES.match(after) or is_quoting:
+    if _CONTINUES.match(after) or _QUOTING.match(line, before[1]):
         return False
     letter = _LETTER.search(after)
     if letter and not re.search(r"\w", after[: letter.start()]) and _is_small(letter[0]):
