@@ -376,10 +376,11 @@ def expected(f: Vector, v: Vector) -> tuple[Vector, Vector]:
     return (1 + t @ _WEIGHTS) / 2, (1 - t**2) @ _WEIGHTS / 4
 
 
-def expected_bend(f: Vector, v: Vector) -> Vector:
-    """The means of s'' under the same distributions."""
+def expected_slopes(f: Vector, v: Vector) -> tuple[Vector, Vector]:
+    """The means of s' and s'' under the same distributions."""
     t = np.tanh((f[:, None] + np.sqrt(v)[:, None] * _NODES) / 2)
-    return np.asarray(-(t * (1 - t**2)) @ _WEIGHTS / 4)
+    slopes = 1 - t**2
+    return slopes @ _WEIGHTS / 4, -(t * slopes) @ _WEIGHTS / 4
 
 
 def _expected_log(f: Vector, v: Vector) -> Vector:

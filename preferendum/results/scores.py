@@ -156,9 +156,9 @@ class AnnotatorShares:
 class Standing:
     """What one topic says of the systems: `scores` (s,), their `covariance` (s, s), and the judgments beneath.
 
-    `shares`: of the annotators, where these are known and judgments decide the scores. `skew` (s, s): how fast the
-    errors of the row's score less the column's grow (`preferendum.scoring.skewness`; on the diagonal, of each score),
-    where they do.
+    `shares`: of the annotators, where these are known and judgments decide the scores. `skew` (s, s) and `halves`
+    (3, s): how fast the errors of the row's score less the column's, and of each score, grow
+    (`preferendum.scoring.skewness`), where they do.
     """
 
     systems: tuple[str, ...]
@@ -167,6 +167,7 @@ class Standing:
     judgments: int
     shares: AnnotatorShares | None = None
     skew: Rows | None = None
+    halves: Rows | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -29,7 +29,7 @@ from preferendum.results import Difference, Differences, Ground, Standing, Syste
 from preferendum.results.statistics import DECIMALS, LEVEL, MOST_COMPARED, Mean, rank
 from preferendum.scoring.between_annotators import Panel, Tastes, mean_away, squares_away
 from preferendum.scoring.missing import Additive
-from preferendum.scoring.skewness import reach, signed_root
+from preferendum.scoring.skewness import Halves, signed_root
 from preferendum.scoring.stopping import StopRule
 from preferendum.statistics import holm, packed
 
@@ -47,15 +47,15 @@ class Estimates:
     """Means over topics, of any shape, with standard errors, nan where they are unknown, the degrees of freedom of
     these, and numbers of topics.
 
-    `skew`: kappa (`preferendum.scoring.skewness`). `stop_rule`, after so many `judgments`: intervals and p-values hold
-    at every look, not at one.
+    `halves`: how fast errors grow (`preferendum.scoring.skewness`). `stop_rule`, after so many `judgments`: intervals
+    and p-values hold at every look, not at one.
     """
 
     value: Matrix
     se: Matrix
     freedom: Matrix
     topics: Matrix
-    skew: Matrix
+    halves: Halves
     stop_rule: StopRule | None = None
     judgments: int = 0
 
@@ -67,7 +67,8 @@ class Estimates:
         else:
             quantile = self.stop_rule.quantile(self.judgments, self.freedom)
         se = np.where(self.se > 0, self.se, np.nan)
-        return self.value - se * reach(quantile, -self.skew), self.value + se * reach(quantile, self.skew)
+        down, up = self.halves.reach(quantile)
+        return self.value - se * down, self.value + se * up
 
     @property
     def adjusted_p(self) -> Matrix:
@@ -75,7 +76,8 @@ class Estimates:
         own interval. What is not in doubt at all is sure, or equal."""
         off = np.abs(self.value)
         z = np.divide(off, self.se, out=np.full(off.shape, np.inf), where=self.se != 0)
-        return np.fmax(holm(self._p(z)), self._p(signed_root(z, -np.sign(self.value) * self.skew)))
+        to_zero = np.where(self.value > 0, self.halves.down, self.halves.up)
+        return np.fmax(holm(self._p(z)), self._p(signed_root(z, to_zero)))
 
     def means(self, systems: Sequence[str], lowest: float, highest: float, lacking: ArrayLike = 0) -> list[Mean]:
         """The estimates of these systems, with intervals between the `lowest` and the `highest` score."""
@@ -119,7 +121,7 @@ class Comparison:
         self._judged = self._sums(judged)
         self._others = self._sums([standing for standing in standings if standing.judgments <= 0])
         self._tastes = self._tastes_of(judged)
-        self._skew = self._skew_of(judged)
+        self._skew, self._halves = self._errors_of(judged)
 
     def tested(self, *, is_tested: bool, stop_rule: StopRule | None = None) -> Comparison:
         """Compare the same topics with these instead; what rests on neither is not worked out again."""
@@ -179,7 +181,9 @@ class Comparison:
         topics = np.where(judged.own > 0, judged.own, others.own)
         score = np.where(judged.own > 0, judged.score, others.score)
         lacking = np.where(judged.own > 0, judged.topics, others.topics) - topics
-        estimates = self._estimates(score, (slice(-1), -1), judged.squares, judged.own, judged.own, topics)
+        estimates = self._estimates(
+            score, (slice(-1), -1), self._halves, judged.squares, judged.own, judged.own, topics
+        )
         return estimates.means(self.systems, lowest, highest, lacking)
 
     @cached_property
@@ -199,7 +203,8 @@ class Comparison:
         value = np.where(judged > 0, sums.differences(a, b), others.differences(a, b))
         value[np.abs(value) < 10.0**-DECIMALS] = 0.0
         squares = sums.apart[a, b] - judged * sums.shared(a, b) ** 2
-        return self._estimates(value, (a, b), squares, judged, sums.equivalent(a, b), topics)
+        halves = Halves.of(self._skew[a, b])
+        return self._estimates(value, (a, b), halves, squares, judged, sums.equivalent(a, b), topics)
 
     @cached_property
     def _adjusted(self) -> Matrix:
@@ -220,7 +225,14 @@ class Comparison:
         return significant
 
     def _estimates(
-        self, value: Matrix, of: Any, squares: Matrix, judged: Matrix, equivalent: Matrix, topics: Matrix
+        self,
+        value: Matrix,
+        of: Any,
+        halves: Halves,
+        squares: Matrix,
+        judged: Matrix,
+        equivalent: Matrix,
+        topics: Matrix,
     ) -> Estimates:
         """`of`: where sums are about these values; `squares`: sums of squared distances from the mean over `judged`
         topics, as informative as `equivalent` of them."""
@@ -239,7 +251,7 @@ class Comparison:
         whole = variance + (tastes.ratio - 1) * of_answers
         lost = variance**2 / freedom + (tastes.ratio * of_answers) ** 2 / tastes.freedom
         freedom = np.divide(whole**2, lost, out=np.full(value.shape, np.inf), where=lost > 0)
-        return Estimates(value, np.sqrt(whole), freedom, topics, self._skew[of], self.stop_rule, self._judgments)
+        return Estimates(value, np.sqrt(whole), freedom, topics, halves, self.stop_rule, self._judgments)
 
     def _sums(self, standings: Sequence[Standing]) -> _Sums:
         """Over some topics. Scores are taken from the middle of each topic for what is compared, so that nothing is
@@ -307,14 +319,15 @@ class Comparison:
         left = (float((own[a, b] / topics**2).mean()) for own in (chance, self._judged.answers))
         return Tastes.of(panel, means[:, self._judged.own > 0], float(away.mean()), *left)
 
-    def _skew_of(self, standings: Sequence[Standing]) -> Matrix:
-        """(s + 1, s + 1): kappa of how far the row is ahead of the column; 0 where scores say nothing of it."""
-        skew = np.zeros((len(self.systems) + 1,) * 2)
-        if len(standings) == 1 and (own := standings[0].skew) is not None:
+    def _errors_of(self, standings: Sequence[Standing]) -> tuple[Matrix, Halves]:
+        """(s, s): kappa of how far the row is ahead of the column; the halves of each. 0 where scores say nothing."""
+        s = len(self.systems)
+        skew, halves = np.zeros((s, s)), np.zeros((3, s))
+        if len(standings) == 1 and standings[0].skew is not None and standings[0].halves is not None:
             places = [self._place[system] for system in standings[0].systems]
-            skew[np.ix_(places, places)] = np.asarray(own, dtype=np.float64)
-            skew[:, -1] = skew.diagonal()
-        return skew
+            skew[np.ix_(places, places)] = np.asarray(standings[0].skew, dtype=np.float64)
+            halves[:, places] = np.asarray(standings[0].halves, dtype=np.float64)
+        return skew, Halves(*halves)
 
     def _part(self, fit: Additive, topic: int, standing: Standing) -> Standing:
         """What the topic's annotators add to the means of all systems."""

@@ -20,7 +20,7 @@ Matrix = NDArray[np.float64]
 class Scores:
     """`score` (s,): of the systems' summaries, nan for one that has none; `covariance` (s, s): over judgments, nan
     where nothing can be said; `judgments`: how many they rest on; `shares`: of the annotators, where they are known;
-    `skew` (s, s): see `Standing`."""
+    `skew` (s, s) and `halves` (3, s): see `Standing`."""
 
     systems: tuple[str, ...]
     score: Vector
@@ -28,6 +28,7 @@ class Scores:
     judgments: int
     shares: Shares | None = None
     skew: Matrix | None = None
+    halves: Matrix | None = None
 
     @property
     def standing(self) -> Standing:
@@ -51,6 +52,7 @@ class Scores:
             self.judgments,
             shares,
             None if self.skew is None else self.skew[np.ix_(ranked, ranked)],
+            None if self.halves is None else self.halves[:, ranked],
         )
 
 

@@ -14,9 +14,14 @@ at z standard errors from the estimate, and where it is q, are
 for kappa > 0. Of n wins in n answers that is what deviance says of no loss in n (profile likelihood: Cox and Hinkley
 1974, chapter 9; McCullagh and Nelder 1989, chapter 7). Towards the bound, where kappa < 0, errors are not taken to be
 smaller than at the estimate.
+
+A score that sums chances near 0 and chances near 1 may have no skew at all, and each of its two parts much. The
+interval of a score is put together of those of its parts, as if these were independent (Zou and Donner 2008).
 """
 
 from __future__ import annotations
+
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
@@ -45,8 +50,31 @@ def reach(q: Matrix, kappa: Matrix) -> Matrix:
     return np.where(x > SMALL, np.expm1(y) / np.where(x > SMALL, kappa, 1.0), q * (1 + x / 3))
 
 
+@dataclass(frozen=True, slots=True)
+class Halves:
+    """The `share` of scores' variances that is of chances below one half, whose errors grow upwards by the kappa
+    `up`; those of the others grow downwards, by `down`."""
+
+    share: Matrix
+    up: Matrix
+    down: Matrix
+
+    @classmethod
+    def of(cls, skew: Matrix) -> Halves:
+        """Take scores whose errors all grow alike, upwards if `skew` is positive."""
+        return cls(np.where(skew > 0, 1.0, 0.0), skew, -skew)
+
+    def reach(self, q: Matrix) -> tuple[Matrix, Matrix]:
+        """How many standard errors have a root of q, downwards and upwards."""
+        share = self.share
+        with np.errstate(invalid="ignore"):
+            down = np.sqrt((1 - share) * reach(q, self.down) ** 2 + share * q**2)
+            up = np.sqrt(share * reach(q, self.up) ** 2 + (1 - share) * q**2)
+        return np.where(np.isfinite(q), down, q), np.where(np.isfinite(q), up, q)
+
+
 def skewness(bends: Matrix, moved: Matrix, covariance: Matrix) -> Matrix:
-    """(s, s): kappa of the row's score less the column's; on the diagonal, of each score.
+    """(s, s): kappa of the row's score less the column's.
 
     `bends` (s, s): second derivatives of the row's score, each a sum of functions of alpha_row - alpha_j;
     `covariance` (s, s): of the scores; `moved` (s, s): that of alpha with the scores.
@@ -57,9 +85,17 @@ def skewness(bends: Matrix, moved: Matrix, covariance: Matrix) -> Matrix:
     ahead = (weighed * own).sum(axis=1)[:, None] - 2 * (weighed.sum(axis=1)[:, None] * moved - weighed @ moved)
     ahead += total * moved**2 - 2 * moved * (bends @ moved) + bends @ moved**2
     variance = np.diag(covariance)[:, None] + np.diag(covariance) - 2 * covariance
-    kappa = divided(ahead - ahead.T, variance)
-    np.fill_diagonal(kappa, divided((weighed * own).sum(axis=1), covariance.diagonal()))
-    return kappa
+    return divided(ahead - ahead.T, variance)
+
+
+def halves(weighed: Matrix, bent: Matrix) -> Matrix:
+    """(3, s): the share, up and down of `Halves` for each score, a row. `weighed`, `bent` (s, n): what each chance brings
+    to the score's variance, and to its second derivative."""
+    rising = (weighed * (bent > 0)).sum(axis=1)
+    parts = np.stack([rising, weighed.sum(axis=1) - rising]).clip(0)
+    whole, risen = parts.sum(axis=0), np.maximum(bent, 0.0).sum(axis=1)
+    up, down = divided(np.stack([risen, risen - bent.sum(axis=1)]), parts)
+    return np.stack([np.divide(parts[0], whole, out=np.zeros(len(whole)), where=whole > 0), up, down])
 
 
 def divided(second: Matrix, variance: Matrix) -> Matrix:

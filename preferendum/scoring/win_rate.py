@@ -25,7 +25,7 @@ from scipy.special import expit
 from preferendum.fit import effects
 from preferendum.fit.chances import Shares
 from preferendum.fit.effects import Effects, Items, Parts, Places, TopicItems, Variances
-from preferendum.fit.kernel import expected, expected_bend, totals
+from preferendum.fit.kernel import expected, expected_slopes, totals
 from preferendum.fit.similarity import slices
 from preferendum.fit.threads import on_one_thread
 from preferendum.formats.answers import HALF
@@ -33,7 +33,7 @@ from preferendum.results import Standing, SystemResult
 from preferendum.results.statistics import Mean
 from preferendum.scoring.ranking import Estimates
 from preferendum.scoring.scores import Scores
-from preferendum.scoring.skewness import divided, skewness
+from preferendum.scoring.skewness import Halves, halves, skewness
 
 Vector = NDArray[np.float64]
 Matrix = NDArray[np.float64]
@@ -84,18 +84,18 @@ class Answers:
 @dataclass(frozen=True, slots=True)
 class SummaryRates:
     """Win rates of a topic's summaries, which rest on so many `judgments`: `score` (n,), nan for one alone, standard
-    `errors` (n,) and `skew` (n,), kappa (`preferendum.scoring.skewness`). How they vary together is nowhere needed."""
+    `errors` (n,) and their `halves` (n,). How they vary together is nowhere needed."""
 
     systems: tuple[str, ...]
     score: Vector
     errors: Vector
-    skew: Vector
+    halves: Halves
     judgments: int
 
     def means(self) -> list[Mean]:
         """The scores that there are, with intervals where answers are about the topic."""
         ones, errors = np.ones(len(self.score)), self.errors if self.judgments else self.errors * np.nan
-        estimates = Estimates(self.score, errors, ones * np.inf, ones, self.skew)
+        estimates = Estimates(self.score, errors, ones * np.inf, ones, self.halves)
         return [mean for mean in estimates.means(self.systems, *ENDS) if np.isfinite(mean.score)]
 
 
@@ -176,11 +176,14 @@ def _standings(answers: Answers, judged: Places, fitted: Effects) -> tuple[Stand
     rates, sloped = between_systems(fitted)
     moved = sloped(fitted.covariance).T
     covariance = sloped(moved)
-    skew = skewness(_bends(fitted), moved, covariance)
+    slopes, bends = _curves(fitted)
+    skew = skewness(bends, moved, covariance)
+    apart = np.diag(moved)[:, None] - moved.T
+    own = halves(slopes * apart, bends * apart**2)
     of_utilities = _from_mean(_from_mean(fitted.covariance).T)
     annotators = _Annotators.of(answers, judged, fitted)
     return (
-        annotators.standing(Scores(names, rates, covariance, len(answers), skew=skew), sloped, fitted),
+        annotators.standing(Scores(names, rates, covariance, len(answers), skew=skew, halves=own), sloped, fitted),
         annotators.standing(Scores(names, _from_mean(fitted.alpha), of_utilities, len(answers)), _from_mean, fitted),
     )
 
@@ -273,13 +276,15 @@ def _root_of_slopes(slopes: Callable[[Vector], Vector], utilities: Vector) -> Ma
     return rows.T
 
 
-def _bends(fitted: Effects) -> Matrix:
-    """(s, s): the second derivatives of each system's win rate, by its distance from each other one."""
+def _curves(fitted: Effects) -> tuple[Matrix, Matrix]:
+    """(s, s), (s, s): first and second derivatives of each system's win rate, by its distance from each other one."""
     s, alpha = len(fitted.alpha), fitted.alpha
-    bends = np.zeros((s, s))
+    slopes, bends = np.zeros((2, s, s))
     for k in range(s):
-        bends[k, k + 1 :] = expected_bend(alpha[k] - alpha[k + 1 :], np.full(s - k - 1, fitted.between_summaries))
-    return (bends - bends.T) / max(s - 1, 1)
+        of_k = expected_slopes(alpha[k] - alpha[k + 1 :], np.full(s - k - 1, fitted.between_summaries))
+        slopes[k, k + 1 :], bends[k, k + 1 :] = of_k
+    others = max(s - 1, 1)
+    return (slopes + slopes.T) / others, (bends - bends.T) / others
 
 
 def _of_topic(rates: WinRates, number: int, topic: TopicItems | None) -> SummaryRates:
@@ -295,19 +300,19 @@ def _of_topic(rates: WinRates, number: int, topic: TopicItems | None) -> Summary
     entries = np.full(len(place), np.sqrt(common)), (place, np.arange(len(place)))
     J = sparse.csr_array(entries, shape=(len(own), len(place)))
     M = Parts(np.where(np.isin(own, own[place]), 1 - common, 1.0), J, topic.A if topic else np.zeros((0, 0)))
-    score, variance, bent = _within(theta, common * fitted.variances.item, M, V)
+    score, variance, *parts = _within(theta, common * fitted.variances.item, M, V)
     if len(own) == 1:
         score[:] = np.nan  # nothing to be preferred to
     names = tuple(rates.answers.systems[k] for k in rates.judged[own])
-    return SummaryRates(names, score, np.sqrt(np.maximum(variance, 0.0)), divided(bent, variance), int(answered.sum()))
+    return SummaryRates(names, score, np.sqrt(np.maximum(variance, 0.0)), Halves(*parts), int(answered.sum()))
 
 
 def _within(theta: Vector, v: float, M: Parts, V: Matrix) -> Matrix:
-    """(3, n): win rates among these summaries, their variances, and how they bend in their own directions. They answer
-    to theta by the slopes P (1 - P) of each two. What all pairs say is worked out in blocks, and not kept."""
+    """(5, n): win rates among these summaries, their variances, and the halves of these. They answer to theta by the
+    slopes P (1 - P) of each two. What all pairs say is worked out in blocks, and not kept."""
     n, others = len(theta), max(len(theta) - 1, 1)
     moved, root = M @ V, _root_of_slopes(lambda gaps: (1 - np.tanh(gaps / 2) ** 2) / 4, theta)
-    of_roots, figures = M @ (v * root + moved.T @ root), np.empty((3, n))
+    of_roots, figures = M @ (v * root + moved.T @ root), np.empty((5, n))
     for some in slices(n, n, AT_ONCE):
         right, columns = np.ascontiguousarray(moved[some].T), np.arange(n)[some]
         diagonal = columns, columns - some.start
@@ -317,9 +322,10 @@ def _within(theta: Vector, v: float, M: Parts, V: Matrix) -> Matrix:
         with_score = (slopes.sum(axis=0) * (M @ right) - of_roots @ root[some].T) / others
         apart = with_score[diagonal] - with_score
         weighed = slopes * apart
-        bent = -np.einsum("ij,ij,ij->j", weighed, apart, ahead)
-        figures[:, some] = others / 2 + ahead.sum(axis=0) / 2, weighed.sum(axis=0), bent
-    return figures / others
+        figures[0, some] = 0.5 + ahead.sum(axis=0) / others / 2
+        figures[1, some] = weighed.sum(axis=0) / others
+        figures[2:, some] = halves(weighed.T / others, -(weighed * apart * ahead).T / others)
+    return figures
 
 
 def _common(annotators: Places) -> float:
