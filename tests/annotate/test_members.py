@@ -2,6 +2,7 @@ from functools import partial
 
 import pytest
 from django.core.exceptions import PermissionDenied
+from django.urls import reverse
 
 from annotate import accounts, invitations, judging, members
 from annotate.models import Annotator, Membership, Token
@@ -106,3 +107,11 @@ def test_two_owners_who_send_each_other_away_leave_one():
     done = at_once(partial(remove, owners), partial(remove, owners[::-1]))
     assert sum(done) == 1
     assert Membership.objects.filter(study=study, role=Role.OWNER).count() == 1
+
+
+@pytest.mark.parametrize(("role", "may"), [("owner", True), ("admin", False)])
+def test_only_who_gives_roles_reads_how_to_add_a_colleague(client, role, may):
+    study = making.study()
+    client.force_login(making.member(study, role))
+    page = client.get(reverse("study_members", args=[study.pk])).content.decode()
+    assert ("To add a colleague" in page) == may
