@@ -27,7 +27,7 @@ from preferendum.show.points import why_untested
 from tests import kept
 from tests.annotate import scored
 from tests.annotate.everything import study_once
-from tests.annotate.making import owner, study
+from tests.annotate.making import TOPIC, owner, study, take_in
 from tests.annotate.reading import address, rows_of, signed_in, text_of
 from tests.annotate.test_api import API, client_of
 
@@ -152,7 +152,7 @@ def test_fewer_judgments_than_sentences_or_topics_are_not_tested_and_every_outpu
         assert "agrees better" not in text
     assert early in text_of(client, address(graded, "metric-agreement", "agreement", "tex"))
     said = client_of(owner(graded)).get(f"{API}/studies/{graded.pk}/results/metric-agreement/").json()
-    assert re.fullmatch(rf"[A-Z].* has the highest agreement .*{re.escape(early)}.*", said["verdict"])
+    assert re.fullmatch(rf"Several, such as ROUGE-1, have the highest agreement .*{re.escape(early)}.*", said["verdict"])
     for part, name in (("agreement", "p"), ("agreement", "holm"), ("topics", "pearson_p")):
         assert rows_of(client, address(graded, "metric-agreement", part))[0][name] == ""
 
@@ -376,3 +376,12 @@ def test_the_files_of_curves_say_what_the_record_says(graded: Study) -> None:
         tuple("" if cell is None else str(cell) for cell in (own.metric, own.baseline, own.judgments, own.ahead.value))
         for own in record.passings
     }
+
+
+def test_of_metrics_that_agree_alike_none_has_the_highest_agreement() -> None:
+    alike = [{"system": name, "text": f"{name} fell.", "human": {"quality": n}} for n, name in enumerate(("A", "B"))]
+    made = study()
+    take_in(made, TOPIC | {"summaries": alike, "references": []})
+    scored.score_with_metrics(made)
+    said = client_of(owner(made)).get(f"{API}/studies/{made.pk}/results/metric-agreement/").json()["verdict"]
+    assert re.match("Several, such as .*, have the highest agreement with human quality", said)

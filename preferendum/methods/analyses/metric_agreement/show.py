@@ -89,7 +89,14 @@ def _verdict(dimension: DimensionAgreement, report: AgreementReport) -> str:
     first = others[0]
     best = max(compared, key=lambda metric: metric.agreement.value or 0.0)
     about = {"metric": title_of(best.metric), "figure": _figure_of(best), "dimension": dimension.dimension}
-    text = _("%(metric)s has the highest agreement with human %(dimension)s: %(figure)s; a coin gets .5.") % about
+    alike = [metric for metric in compared if metric.agreement.value == best.agreement.value]
+    text = (
+        _("%(metric)s has the highest agreement with human %(dimension)s: %(figure)s; a coin gets .5.")
+        if len(alike) == 1
+        else _(
+            "Several, such as %(metric)s, have the highest agreement with human %(dimension)s: %(figure)s; a coin gets .5."
+        )
+    ) % about
     if best is not first:
         text += " " + _("%(first)s: %(figure)s.") % {"first": title_of(first.metric), "figure": _figure_of(first)}
     if dimension.differences and not left_out:
