@@ -383,3 +383,30 @@ def test_the_datasheet_holds_summaries_against_source_documents_only_where_there
     study = study_of(record(**documents), summary_question=making.study().summary_question)
     client.force_login(making.owner(study))
     assert ("Relative to the input" in text_of(client, reverse("study_methods", args=[study.pk]))) == (not documents)
+
+
+def test_the_first_place_is_said_to_hang_on_annotators_only_where_one_system_and_several_people_are_first(
+    client: Client,
+) -> None:
+    first, second, _third = SYSTEMS
+    ties = [
+        {"topic": "M1", "of": "summaries", "a": first, "b": second, "winner": "tie", "annotator": by}
+        for by in ("w1", "w2")
+    ]
+    beside = [
+        {"topic": "M1", "of": "summaries", "a": first, "b": second, "winner": "a", "annotator": by, "kind": kind}
+        for by, kind in (("w1", "human"), ("m1", "machine"))
+    ]
+    for answers, settings, said in (
+        (ties, {"ties_allowed": True}, "Several systems share the first place. 2 annotators were left out in turn."),
+        (beside, {"counted_kinds": "people-and-machines"}, ""),
+    ):
+        study = study_of(record(), **settings)
+        making.store(study, lines(*answers), "preferences.jsonl")
+        tasks.catch_up(study.pk)
+        tasks.examine_win_rates(study.pk)
+        client.force_login(making.owner(study))
+        board = text_of(client, reverse("leaderboard", args=[study.pk]))
+        assert said in board
+        assert "stays the same" not in board
+        assert "from one annotator" not in board

@@ -24,15 +24,16 @@ class NamedInfluence(Influence):
 def show(influence: NamedInfluence, _asked: Mapping[str, str]) -> Shown:
     """Every system without any one annotator."""
     if influence.annotators < 2:
-        alone = _("All judgments are from one annotator.")
-        return Shown(alone if influence.annotators else _("There is no annotator to leave out yet."), [])
+        return Shown(_("There are no two annotators to leave out in turn yet."), [])
     new_firsts = [_new_firsts(influence)] if influence.new_firsts else []
     return Shown(_verdict(influence), [_systems(influence), *new_firsts, _counts(influence)])
 
 
 def _verdict(influence: NamedInfluence) -> str:
     n = len(influence.new_firsts)
-    if influence.survives:
+    if sum(own.rank == 1 for own in influence.systems) > 1:
+        answer = _("Several systems share the first place.")
+    elif influence.survives:
         answer = _("The first place (%(first)s) stays the same without any one annotator.")
     else:
         answer = ngettext(
