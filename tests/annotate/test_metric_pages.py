@@ -152,7 +152,9 @@ def test_fewer_judgments_than_sentences_or_topics_are_not_tested_and_every_outpu
         assert "agrees better" not in text
     assert early in text_of(client, address(graded, "metric-agreement", "agreement", "tex"))
     said = client_of(owner(graded)).get(f"{API}/studies/{graded.pk}/results/metric-agreement/").json()
-    assert re.fullmatch(rf"Several, such as ROUGE-1, have the highest agreement .*{re.escape(early)}.*", said["verdict"])
+    assert re.fullmatch(
+        rf"Several, such as ROUGE-1, have the highest agreement .*{re.escape(early)}.*", said["verdict"]
+    )
     for part, name in (("agreement", "p"), ("agreement", "holm"), ("topics", "pearson_p")):
         assert rows_of(client, address(graded, "metric-agreement", part))[0][name] == ""
 

@@ -94,7 +94,8 @@ def _verdict(dimension: DimensionAgreement, report: AgreementReport) -> str:
         _("%(metric)s has the highest agreement with human %(dimension)s: %(figure)s; a coin gets .5.")
         if len(alike) == 1
         else _(
-            "Several, such as %(metric)s, have the highest agreement with human %(dimension)s: %(figure)s; a coin gets .5."
+            "Several, such as %(metric)s, have the highest agreement with human %(dimension)s: %(figure)s; "
+            "a coin gets .5."
         )
     ) % about
     if best is not first:
