@@ -134,7 +134,7 @@ def first_place(study: Study, scored_by: str) -> list[str]:
     return [
         analyses[name].show(record, {}).verdict
         for name, record in records.items()
-        if not isinstance(record, Influence) or record.annotators > 1
+        if not isinstance(record, Influence) or max(1, record.unknown) < record.annotators
     ]
 
 

@@ -134,6 +134,9 @@ def test_by_the_stop_rule_two_systems_are_compared_with_the_plan_beside_them(cli
     assert compared(study, first, second).planned == 20
     page = text_of(client, address(study, "two-systems"), **asked(study))
     assert "The study plans 20." in page
+    board = text_of(client, reverse("leaderboard", args=[study.pk]))
+    assert "By the stop rule" in board
+    assert "surely below" not in board  # nothing is equal within 0
 
 
 def test_the_map_has_the_score_of_every_summary(client: Client, study: Study) -> None:

@@ -397,9 +397,14 @@ def test_the_first_place_is_said_to_hang_on_annotators_only_where_one_system_and
         {"topic": "M1", "of": "summaries", "a": first, "b": second, "winner": "a", "annotator": by, "kind": kind}
         for by, kind in (("w1", "human"), ("m1", "machine"))
     ]
+    apart = [
+        {"topic": "M1", "of": "summaries", "a": SYSTEMS[n], "b": SYSTEMS[n + 1], "winner": "a", "annotator": f"w{n}"}
+        for n in range(2)
+    ]
     for answers, settings, said in (
         (ties, {"ties_allowed": True}, "Several systems share the first place. 2 annotators were left out in turn."),
         (beside, {"counted_kinds": "people-and-machines"}, ""),
+        (apart, {}, ""),
     ):
         study = study_of(record(), **settings)
         making.store(study, lines(*answers), "preferences.jsonl")

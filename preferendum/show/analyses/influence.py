@@ -25,6 +25,8 @@ def show(influence: NamedInfluence, _asked: Mapping[str, str]) -> Shown:
     """Every system without any one annotator."""
     if influence.annotators < 2:
         return Shown(_("There are no two annotators to leave out in turn yet."), [])
+    if influence.unknown == influence.annotators:
+        return Shown(_("It could not be computed without any one annotator."), [])
     new_firsts = [_new_firsts(influence)] if influence.new_firsts else []
     return Shown(_verdict(influence), [_systems(influence), *new_firsts, _counts(influence)])
 
