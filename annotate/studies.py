@@ -53,6 +53,7 @@ JUDGMENTS_A_SENTENCE, FEWEST = 5, 20
 def create_study(user: User, form_token: UUID | None = None, **fields: Any) -> Study:
     """A new study, owned by `user`; the existing one if the form with this token was sent before.
 
+    It asks in the language of its texts, unless `fields` have the questions.
     Raises `Refusal` for an unsuitable value, `PermissionDenied` if the user may not create studies.
     """
     if not access.may_create_studies(user):
@@ -60,8 +61,10 @@ def create_study(user: User, form_token: UUID | None = None, **fields: Any) -> S
     first = Study.objects.filter(form_token=form_token, created_by=user) if form_token else Study.objects.none()
     if first.exists():
         return first.get()
+    language = fields.get("language", "")
+    asked = {"question": translated(QUESTION, language), "summary_question": translated(SUMMARY_QUESTION, language)}
     try:
-        return make_study(user, form_token=form_token, **fields)
+        return make_study(user, form_token=form_token, **asked | fields)
     except (IntegrityError, Refusal):
         if study := first.first():  # sent twice at once
             return study
@@ -74,11 +77,9 @@ def begin_study(
 ) -> Study:
     """A new study with the recommended settings, which receives this file, or the example; sent again, the same study.
 
-    It asks in the language of its texts. Raises `Refusal`, also of the file, and then there is no study, and
-    `PermissionDenied`.
+    Raises `Refusal`, also of the file, and then there is no study, and `PermissionDenied`.
     """
-    asked = {"question": translated(QUESTION, language), "summary_question": translated(SUMMARY_QUESTION, language)}
-    study = create_study(user, form_token, title=title, language=language, compares="both", **asked)
+    study = create_study(user, form_token, title=title, language=language, compares="both")
     if example:
         file = ContentFile(EXAMPLE.read_bytes(), EXAMPLE.name)
     if file and not Upload.objects.filter(study=study).exists():

@@ -108,6 +108,10 @@ def test_a_new_study_asks_in_the_language_of_its_texts(client: Client, db: None,
     client.post(reverse("study_new"), {"title": "News", "language": language})
     study = Study.objects.get()
     assert study.question == question
+    api, sent = reverse("api_studies"), {"title": "News", "language": language}
+    assert client.post(api, sent, content_type="application/json").json()["question"] == question
+    chosen = sent | {"question": "Which?"}
+    assert client.post(api, chosen, content_type="application/json").json()["question"] == "Which?"
     here = invitations.invitation_path(invitations.invite(study, making.owner(study)))
     assert 'class="example"' in Client().get(here).content.decode()
     assert "All settings are the recommended ones" in methods_section.plain(study_facts.of_study(study))
