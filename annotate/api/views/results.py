@@ -44,7 +44,7 @@ class Leaderboard(View):
     def get(self, request: Request, study_id: int) -> Response:
         """The leaderboard of a study, over all its topics."""
         study = self.study(study_id)
-        return self.show(LeaderboardSerializer, _board(request, partial(helped.of_study, study)))
+        return self.show(LeaderboardSerializer, _board(self, partial(helped.of_study, study)))
 
 
 @extend_schema(tags=["results"])
@@ -53,7 +53,7 @@ class TopicLeaderboard(View):
     def get(self, request: Request, study_id: int, topic_id: int) -> Response:
         """The leaderboard of a topic."""
         topic = get_object_or_404(Topic, pk=topic_id, study=self.study(study_id))
-        return self.show(LeaderboardSerializer, _board(request, partial(helped.of_topic, topic)))
+        return self.show(LeaderboardSerializer, _board(self, partial(helped.of_topic, topic)))
 
 
 @extend_schema(tags=["results"])
@@ -81,12 +81,11 @@ class Judgments(View):
         return self.get_paginated_response(JudgmentSerializer(judgments, many=True, context=context).data)
 
 
-def _board(request: Request, of: Callable[..., Board]) -> Board:
-    asked = BoardFilter(data={name: request.query_params[name] for name in request.query_params})
-    asked.is_valid(raise_exception=True)
+def _board(view: View, of: Callable[..., Board]) -> Board:
+    asked = view.checked(BoardFilter, view.request.query_params.dict())
     try:
-        return of(**asked.validated_data)
+        return of(**asked)
     except helped.UnknownJudge as error:
         wanted = f"one of {', '.join(error.args)}" if error.args else "none, no machine helps here"
-        unknown = f"{asked.validated_data['helped_by']} helps no board by win rates; expected {wanted}"
+        unknown = f"{asked['helped_by']} helps no board by win rates; expected {wanted}"
         raise serializers.ValidationError({"helped_by": [unknown]}) from error

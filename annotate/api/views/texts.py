@@ -39,11 +39,10 @@ SUMMARY_CHOICE = [
 ]
 
 
-def chosen_summaries(request: Request, study: Study) -> QuerySet[Summary]:
+def chosen_summaries(view: View, study: Study) -> QuerySet[Summary]:
     """The requested summaries of a study. Raises `ValidationError`."""
-    wanted = SummaryFilter(data={name: request.query_params[name] for name in request.query_params})
-    wanted.is_valid(raise_exception=True)
-    return metric_scores.chosen(study, wanted.validated_data.get("topic"), wanted.validated_data.get("system", ""))
+    wanted = view.checked(SummaryFilter, view.request.query_params.dict())
+    return metric_scores.chosen(study, wanted.get("topic"), wanted.get("system", ""))
 
 
 def _topics(study: Study) -> QuerySet[Topic]:
@@ -143,7 +142,7 @@ class Summaries(View):
     @extend_schema(operation_id="list_summaries", parameters=SUMMARY_CHOICE, responses=SummarySerializer(many=True))
     def get(self, request: Request, study_id: int) -> Response:
         """The summaries of a study with their scores and human scores."""
-        rows = chosen_summaries(request, self.study(study_id))
+        rows = chosen_summaries(self, self.study(study_id))
         return self.page(SummarySerializer, rows.prefetch_related("human_scores", "scores"))
 
 
