@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from typing import BinaryIO, Protocol
+from typing import Any, BinaryIO, Protocol
 
-from preferendum.formats.checks import limits
+from preferendum.formats.checks import limits, strict_json
 from preferendum.formats.checks.complaints import Place
 from preferendum.formats.checks.text import BOM, UTF16, decode
 
@@ -45,6 +45,20 @@ def read_lines(file: BinaryIO, place: Place) -> Iterator[tuple[int, str | None]]
             yield number, None
         else:
             yield number, decode(here, content, start=number == 1)
+
+
+def read_objects(file: BinaryIO, place: Place) -> Iterator[tuple[Place, dict[str, Any]]]:
+    """Each object of JSON Lines, with its place; what is none is complained of.
+
+    Stops after a line of one sign: in a pretty-printed file or an array, every line would be complained of.
+    """
+    for number, line in read_lines(file, place):
+        if line is not None and line.strip():
+            given = strict_json.parse_object(place.at(number), line)
+            if given is not None:
+                yield place.at(number), given
+            elif len(line.strip()) == 1:
+                return
 
 
 def first_line(file: BinaryIO) -> bytes:

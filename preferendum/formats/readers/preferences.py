@@ -14,7 +14,7 @@ from preferendum.formats.checks.text import clean, name
 from preferendum.formats.judge import judge_from, kept_of
 from preferendum.formats.readers.draft import Alone, Draft
 from preferendum.formats.readers.headings import ASPECTS, letter_of
-from preferendum.formats.readers.lines import Sink, read_lines
+from preferendum.formats.readers.lines import Sink, read_objects
 from preferendum.formats.readers.tables import Columns, Row, number, write_rows
 from preferendum.formats.readers.topics import named
 from preferendum.formats.reasons import NOTE_CHARACTERS, WORDS_CHARACTERS
@@ -41,15 +41,7 @@ _SENTENCE = re.compile(r"(?P<document>.+):(?P<index>0|[1-9][0-9]{0,6})", re.DOTA
 
 
 def read_preferences_jsonl(file: BinaryIO, place: Place, draft: Draft) -> None:
-    for line_number, line in read_lines(file, place):
-        if line is None or not line.strip():
-            continue
-        here = place.at(line_number)
-        given = strict_json.parse_object(here, line)
-        if given is None:
-            if len(line.strip()) == 1:
-                return  # a pretty-printed file or an array: every line would be complained of
-            continue
+    for here, given in read_objects(file, place):
         if not add_preference(here, given, draft):
             return
 

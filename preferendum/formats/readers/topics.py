@@ -12,7 +12,7 @@ from preferendum.formats.checks.complaints import Place, kind, shown
 from preferendum.formats.checks.text import blank, clean, name, without_c1
 from preferendum.formats.pyramid import Annotation
 from preferendum.formats.readers.draft import Draft
-from preferendum.formats.readers.lines import Sink, read_lines
+from preferendum.formats.readers.lines import Sink, read_objects
 from preferendum.formats.readers.pyramid_json import annotation_as_json, annotation_from
 from preferendum.formats.readers.ratings import means, raters_from, ratings_as_json, ratings_from
 from preferendum.formats.readers.turns import is_conversation, turns_as_json, turns_from, written
@@ -42,15 +42,7 @@ NO_DOCUMENTS = (
 
 def read_topics(file: BinaryIO, place: Place, draft: Draft, *, as_stored: bool = False) -> None:
     """One topic a line. `as_stored`: texts keep their line ends, as they do where a Pyramid names places in them."""
-    for number, line in read_lines(file, place):
-        if line is None or not line.strip():
-            continue
-        here = place.at(number)
-        given = strict_json.parse_object(here, line)
-        if given is None:
-            if len(line.strip()) == 1:
-                return  # a pretty-printed file or an array: every line would be complained of
-            continue
+    for here, given in read_objects(file, place):
         if not add_topic(here, given, draft, as_stored=as_stored):
             return
 

@@ -25,7 +25,7 @@ from preferendum.formats.checks.text import blank, clean, decode
 from preferendum.formats.readers import late
 from preferendum.formats.readers.draft import RECORD, Alone, Draft, weight
 from preferendum.formats.readers.headings import ANSWERS, WEAK, letter_of, role_of, word_of
-from preferendum.formats.readers.lines import first_line, read_lines
+from preferendum.formats.readers.lines import first_line, read_objects
 from preferendum.formats.readers.preferences import preference_of
 from preferendum.formats.readers.sources import Source
 from preferendum.formats.readers.tables import Columns, read_header, read_rows
@@ -280,7 +280,8 @@ def rows_of(source: Source, place: Place) -> Iterator[tuple[Place, Row]]:
         quiet = Place(Complaints(), "")
         text = decode(quiet, line, start=True) or ""
         if line.endswith(b"}") or len(line) >= 60_000 or strict_json.parse(quiet, text) is not None:
-            yield from _lines(source, place)
+            with source.open() as file:
+                yield from read_objects(file, place)
         else:
             with source.open() as file:
                 whole = decode(place.at(1), file.read(), start=True)
@@ -306,15 +307,6 @@ def list_within(source: Source) -> tuple[int, str] | None:
     # Whose or what the rows are would be lost with what stands around them; a number or a note would not.
     is_said = any(role_of(key) not in ("", "score") and word_of(key) not in WEAK for key in others)
     return lists[0] if is_one and not is_said else None
-
-
-def _lines(source: Source, place: Place) -> Iterator[tuple[Place, Row]]:
-    with source.open() as file:
-        for number, line in read_lines(file, place):
-            if line is not None and line.strip():
-                value = strict_json.parse_object(place.at(number), line)
-                if value is not None:
-                    yield place.at(number), value
 
 
 def _listed(source: Source, place: Place) -> Iterator[tuple[Place, Row]]:
