@@ -33,7 +33,7 @@ from annotate.server.languages import speak
 from annotate.views.limited import limited
 from annotate.views.openid_connect import NameForm
 from annotate.views.refusals import refusals_shown
-from annotate.views.second_factor import enter, let_in
+from annotate.views.second_factor import enter, has_passkeys, let_in
 from preferendum.show.points import unit_of
 
 
@@ -105,7 +105,7 @@ class SignIn(LoginView):
             contact=settings.SECURITY_CONTACT,
             has_email=email.is_set_up(),
             provider=settings.OIDC,
-            has_passkeys="webauthn" in settings.MFA_SUPPORTED_TYPES,
+            has_passkeys=has_passkeys(),
             redirect_field=format_html('<input type="hidden" name="next" value="{}">', self.get_redirect_url()),
             **context,
         )

@@ -55,6 +55,11 @@ def is_ours(request: HttpRequest, address: str) -> bool:
     return url_has_allowed_host_and_scheme(address, {request.get_host()}, request.is_secure())
 
 
+def has_passkeys() -> bool:
+    """Whether this installation offers passkeys: browsers keep them from plain HTTP."""
+    return "webauthn" in settings.MFA_SUPPORTED_TYPES
+
+
 class Entrance(DefaultAccountAdapter):
     """The end of allauth's way in. It begins again for accounts that were closed, or got a new password, meanwhile."""
 
@@ -87,7 +92,7 @@ class Entrance(DefaultAccountAdapter):
         """The second factor, where there is one, a passkey first: the password alone does not switch it off."""
         methods: list[dict[str, Any]] = super().get_reauthentication_methods(user)
         factors = [method for method in reversed(methods) if method["id"].startswith("mfa")]
-        usable = [method for method in factors if "webauthn" not in method["id"] or _has_passkeys()]
+        usable = [method for method in factors if "webauthn" not in method["id"] or has_passkeys()]
         return usable or factors or methods
 
 
@@ -97,10 +102,6 @@ PROOFS = {
     Authenticator.Type.RECOVERY_CODES: "code",
     Authenticator.Type.WEBAUTHN: "passkey",
 }
-
-
-def _has_passkeys() -> bool:
-    return "webauthn" in settings.MFA_SUPPORTED_TYPES
 
 
 def _page(view: Callable[..., HttpResponseBase]) -> Callable[..., HttpResponseBase]:
@@ -113,7 +114,7 @@ def _page(view: Callable[..., HttpResponseBase]) -> Callable[..., HttpResponseBa
     def page(request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:
         of_passkeys = view.__module__ == passkeys.__name__
         is_without = isinstance(request.user, User) and not request.user.has_usable_password()
-        if is_without or (of_passkeys and not _has_passkeys()):
+        if is_without or (of_passkeys and not has_passkeys()):
             raise Http404
         try:
             return view(request, *args, **kwargs)
