@@ -51,6 +51,7 @@ hypothesis.settings.load_profile("whatever-time-it-takes")
 
 
 def pytest_configure(config: pytest.Config) -> None:
+    gc.disable()  # until all is imported
     (ROOT / "build").mkdir(exist_ok=True)
     if guard.LOG not in os.environ:
         os.environ[guard.LOG] = str(ROOT / "build" / f"reached-out-{os.getpid()}.txt")
@@ -147,6 +148,7 @@ def pytest_collection_finish(session: pytest.Session) -> None:
     gc.collect()
     gc.freeze()
     gc.set_threshold(20_000, 20, 50)  # as in a web process
+    gc.enable()
 
 
 def pytest_terminal_summary(terminalreporter: Any, exitstatus: int) -> None:
