@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import re
 from pathlib import Path
@@ -34,6 +35,7 @@ def executed(path: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
     notebook = nbformat.read(path, 4)
     folder = {"metadata": {"path": str(ROOT / "examples")}}
     NotebookClient(notebook, timeout=300, kernel_name="python3", resources=folder, record_timing=False).execute()
+    gc.collect()
     return notebook
 
 

@@ -311,11 +311,17 @@ def test_serve_listens_where_it_is_told_or_bound_or_at_the_port_of_the_origin(
     assert place_to_listen(origin, *given) == place
 
 
+@pytest.fixture(scope="module")
+def served_data(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder whose tables the first server makes, and the next one finds."""
+    return tmp_path_factory.mktemp("data")
+
+
 @pytest.mark.parametrize("bind", [False, True])
-def test_serve_prints_the_address_at_which_it_answers(bind: bool, tmp_path: Path) -> None:
+def test_serve_prints_the_address_at_which_it_answers(bind: bool, served_data: Path) -> None:
     port, bound = free_port(), free_port()
     origin = f"http://127.0.0.1:{port}/judge"
-    environment = {"PREFERENDUM_DATA": str(tmp_path), "PREFERENDUM_ORIGIN": origin}
+    environment = {"PREFERENDUM_DATA": str(served_data), "PREFERENDUM_ORIGIN": origin}
     environment |= {"PREFERENDUM_BIND": f"127.0.0.1:{bound}"} if bind else {}
     serving = command("serve", **environment)
     try:
