@@ -42,7 +42,7 @@ def main(arguments: Sequence[str] | None = None, program: str = PROGRAM) -> int:
     given = sys.argv[1:] if arguments is None else list(arguments)
     options = _parser(program, *given[:1]).parse_args(given)
     try:
-        _check_writable(options.output)
+        _check_writable(options)
         output = _run(options)
         _write(output if isinstance(output, str) else _rendered(output, options.format), options.output)
     except Refused as refused:
@@ -126,12 +126,19 @@ def _rendered(output: Output, form: str) -> str:
     return tables.as_latex(output.tables) if form == "latex" else tables.as_text(output.tables)
 
 
-def _check_writable(output: Path | None) -> None:
-    """Fail before the work is done rather than after it."""
-    if output is not None and not output.parent.is_dir():
+def _check_writable(options: argparse.Namespace) -> None:
+    """Fail before the work is done rather than after it, and rather than write over what is read."""
+    output = options.output
+    if output is None:
+        return
+    if not output.parent.is_dir():
         raise FileNotFoundError(2, "there is no such folder to write to", str(output.parent))
-    if output is not None and output.is_dir():
+    if output.is_dir():
         raise IsADirectoryError(21, "a folder, where a file is to be written", str(output))
+    for name, value in vars(options).items():
+        for own in map(str, value if isinstance(value, list) else [value]):
+            if name != "output" and os.path.isfile(own) and output.exists() and output.samefile(own):
+                raise InputError(f"{output}: this file is read; write to another one")
 
 
 def _write(text: str, output: Path | None) -> None:

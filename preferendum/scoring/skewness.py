@@ -89,8 +89,8 @@ def skewness(bends: Matrix, moved: Matrix, covariance: Matrix) -> Matrix:
 
 
 def halves(weighed: Matrix, bent: Matrix) -> Matrix:
-    """(3, s): the share, up and down of `Halves` for each score, a row. `weighed`, `bent` (s, n): what each chance brings
-    to the score's variance, and to its second derivative."""
+    """(3, s): the share, up and down of `Halves` for each score, a row. `weighed`, `bent` (s, n): what each chance
+    brings to the score's variance, and to its second derivative."""
     rising = (weighed * (bent > 0)).sum(axis=1)
     parts = np.stack([rising, weighed.sum(axis=1) - rising]).clip(0)
     whole, risen = parts.sum(axis=0), np.maximum(bent, 0.0).sum(axis=1)

@@ -422,6 +422,23 @@ def test_a_reader_that_stops_reading_is_no_accident(judged: list[str]) -> None:
     assert piped.returncode == 1
 
 
+def test_no_file_that_is_read_is_written_over(run: Run, judged: list[str], tmp_path: Path) -> None:
+    votes = tmp_path / "votes.csv"
+    votes.write_text("a,b,winner\nX,Y,a\n")
+    before = [Path(own).read_bytes() for own in judged if Path(own).is_file()]
+    for command in (
+        ["convert", str(votes), "--output", str(votes)],
+        *([*judged, "--output", own] for own in judged[1:]),
+    ):
+        if Path(command[-1]).is_file():
+            status, _, err = run(*command)
+            assert status == 2
+            assert "this file is read" in err
+    assert votes.read_text() == "a,b,winner\nX,Y,a\n"
+    assert [Path(own).read_bytes() for own in judged if Path(own).is_file()] == before
+    assert len(before) == 2
+
+
 def test_every_command_has_the_same_output_options(run: Run) -> None:
     for command in command_line.all_commands():
         _, out, _ = run(command.name, "--help")
