@@ -152,12 +152,12 @@ def _join(request: HttpRequest, user: Any, held: dict[str, Any]) -> HttpResponse
 @login_required
 @require_POST
 def leave_provider(request: HttpRequest) -> HttpResponse:
-    """Let the password alone open the account again."""
+    """Let the provider open the account no longer."""
     user = cast(User, request.user)
     if not user.has_usable_password():
         raise Http404
     leave(user)
-    messages.success(request, _("Only your password opens this account now."))
+    messages.success(request, _("The provider no longer opens this account."))
     return redirect("account")
 
 

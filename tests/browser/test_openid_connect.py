@@ -113,6 +113,6 @@ def test_somebody_with_a_password_joins_their_account(
     assert page.url == f"{there}/judging/"
     page.goto("/account/")
     is_good(page)
-    page.get_by_role("button", name="Use the password alone").click()
-    expect(page.get_by_text("Only your password opens this account now.")).to_be_visible()
+    page.get_by_role("button", name="Sign in without it").click()
+    expect(page.get_by_text("The provider no longer opens this account.")).to_be_visible()
     context.close()
