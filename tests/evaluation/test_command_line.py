@@ -425,18 +425,14 @@ def test_a_reader_that_stops_reading_is_no_accident(judged: list[str]) -> None:
 def test_no_file_that_is_read_is_written_over(run: Run, judged: list[str], tmp_path: Path) -> None:
     votes = tmp_path / "votes.csv"
     votes.write_text("a,b,winner\nX,Y,a\n")
-    before = [Path(own).read_bytes() for own in judged if Path(own).is_file()]
-    for command in (
-        ["convert", str(votes), "--output", str(votes)],
-        *([*judged, "--output", own] for own in judged[1:]),
-    ):
-        if Path(command[-1]).is_file():
-            status, _, err = run(*command)
-            assert status == 2
-            assert "this file is read" in err
-    assert votes.read_text() == "a,b,winner\nX,Y,a\n"
-    assert [Path(own).read_bytes() for own in judged if Path(own).is_file()] == before
-    assert len(before) == 2
+    files = [path for path in map(Path, judged) if path.is_file()]
+    before = {path: path.read_bytes() for path in [*files, votes]}
+    for command, over in [(["convert", str(votes)], votes), *((judged, path) for path in files)]:
+        status, _, err = run(*command, "--output", str(over))
+        assert status == 2
+        assert "this file is read" in err
+    assert {path: path.read_bytes() for path in before} == before
+    assert len(before) == 3
 
 
 def test_every_command_has_the_same_output_options(run: Run) -> None:
