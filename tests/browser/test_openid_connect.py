@@ -42,6 +42,12 @@ def there(processes: Processes, provider: Provider) -> Iterator[str]:
     stop(process)
 
 
+def come_by_provider(page: Page) -> None:
+    page.get_by_role("button", name="Sign in with Example University").click()
+    page.get_by_placeholder("sub").fill("ada")
+    page.get_by_role("button", name="Authorize").click()
+
+
 def test_a_researcher_signs_in_with_the_provider_and_makes_a_study(
     browser: Browser, there: str, transactional_db: None, is_good: Callable[[Page], None]
 ) -> None:
@@ -53,9 +59,7 @@ def test_a_researcher_signs_in_with_the_provider_and_makes_a_study(
     began = time.monotonic()
     page.goto("/sign-in/?next=/studies/new/")
     is_good(page)
-    page.get_by_role("button", name="Sign in with Example University").click()
-    page.get_by_placeholder("sub").fill("ada")
-    page.get_by_role("button", name="Authorize").click()
+    come_by_provider(page)
     expect(page.get_by_label("User name")).to_have_value("ada")
     is_good(page)
     page.get_by_role("button", name="Create the account").click()
@@ -82,9 +86,7 @@ def test_it_works_without_a_script(browser: Browser, there: str, transactional_d
     context = browser.new_context(base_url=there, java_script_enabled=False)
     page = context.new_page()
     page.goto("/sign-in/")
-    page.get_by_role("button", name="Sign in with Example University").click()
-    page.get_by_placeholder("sub").fill("ada")
-    page.get_by_role("button", name="Authorize").click()
+    come_by_provider(page)
     page.get_by_role("button", name="Create the account").click()
     expect(page.get_by_role("button", name="Sign out")).to_be_visible()
     context.close()
@@ -99,9 +101,7 @@ def test_somebody_with_a_password_joins_their_account(
     context.route(lambda url: not url.startswith("http://127.0.0.1"), lambda route: route.fulfill(body=""))
     page = context.new_page()
     page.goto("/sign-in/?next=/judging/")
-    page.get_by_role("button", name="Sign in with Example University").click()
-    page.get_by_placeholder("sub").fill("ada")
-    page.get_by_role("button", name="Authorize").click()
+    come_by_provider(page)
     page.get_by_role("link", name="You have an account here already?").click()
     page.get_by_label("User name").fill("grace")
     page.get_by_label("Password").fill("four unrelated words here")
@@ -113,6 +113,6 @@ def test_somebody_with_a_password_joins_their_account(
     assert page.url == f"{there}/judging/"
     page.goto("/account/")
     is_good(page)
-    page.get_by_role("button", name="Sign in without it").click()
+    page.get_by_role("button", name="Do not let it open my account").click()
     expect(page.get_by_text("The provider no longer opens this account.")).to_be_visible()
     context.close()
